@@ -48,6 +48,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -95,9 +96,12 @@ public final class Gateway implements AutoCloseable {
   private final AccessLog log;
   private final TrafficRecording recording;
   private final BodyThreads threads = bodyThreads();
-  private final HttpFront front;
+  private final ConnectionLimit connections;
   private final HttpFront admin;
   private final AtomicBoolean closed = new AtomicBoolean();
+
+  /** The public port; null before the first checks are over. */
+  private volatile @Nullable HttpFront front;
 
   /**
    * Times that are no settings.
@@ -141,7 +145,7 @@ public final class Gateway implements AutoCloseable {
     GatewayMetrics metrics = new GatewayMetrics();
     GatewaySettings.Pressure pressure = settings.pressure();
     ClientLimits clients = settings.proxy().clients();
-    ConnectionLimit connections =
+    this.connections =
         new ConnectionLimit(
             clients.maxConnections(), shareOf(clients.maxConnections(), clients.share()));
     Services services =
@@ -166,15 +170,6 @@ public final class Gateway implements AutoCloseable {
             settings.health().intervalMs(),
             settings.health().timeoutMs(),
             settings.health().failures());
-    this.front =
-        HttpFront.listen(
-            vertx,
-            settings.host(),
-            settings.port(),
-            settings.eventLoops(),
-            connections,
-            Gateway::invalid,
-            handler);
     this.admin =
         HttpFront.listen(
             vertx,
@@ -207,7 +202,8 @@ public final class Gateway implements AutoCloseable {
   }
 
   /**
-   * Starts a gateway, and waits until each worker has been checked once.
+   * Starts a gateway: waits until each worker has been checked once, or for the time of that, and
+   * then opens the public port.
    *
    * @param settings how it runs
    * @param local workers of this process, besides those of the settings; closed with the gateway,
@@ -246,14 +242,14 @@ public final class Gateway implements AutoCloseable {
     AccessLog log = new AccessLog(accessLog);
     EventPump pump = new EventPump();
     ReplicaLink replicas = null;
+    Gateway gateway;
     try {
       replicas = link(settings.replicas(), pump);
-      Gateway gateway = new Gateway(settings, local, vertx, pump, replicas, log, recording, times);
+      gateway = new Gateway(settings, local, vertx, pump, replicas, log, recording, times);
       CountDownLatch checked = new CountDownLatch(1);
       gateway.health.start(checked::countDown);
       gateway.planAlive();
       checked.await(3 * settings.health().timeoutMs() + 1_000, TimeUnit.MILLISECONDS);
-      return gateway;
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new IOException("interrupted while the gateway started", e);
@@ -266,6 +262,33 @@ public final class Gateway implements AutoCloseable {
       log.close();
       local.forEach(worker -> worker.upstream().close());
       throw e;
+    }
+    try {
+      gateway.open();
+      return gateway;
+    } catch (IOException | RuntimeException e) {
+      gateway.close();
+      throw e;
+    }
+  }
+
+  /** Opens the public port. */
+  private void open() throws IOException {
+    front =
+        HttpFront.listen(
+            vertx,
+            settings.host(),
+            settings.port(),
+            settings.eventLoops(),
+            connections,
+            Gateway::invalid,
+            handler);
+  }
+
+  private void leave() {
+    HttpFront open = front;
+    if (open != null) {
+      open.leave();
     }
   }
 
@@ -448,7 +471,7 @@ public final class Gateway implements AutoCloseable {
 
   /** {@return the public port} */
   public int port() {
-    return front.port();
+    return Objects.requireNonNull(front, "the gateway has not started").port();
   }
 
   /** {@return the admin port} */
@@ -478,11 +501,11 @@ public final class Gateway implements AutoCloseable {
     try {
       if (grace != null && !closed.get()) {
         handler.leave();
-        front.leave();
+        leave();
         grace.pass();
       }
       handler.drain();
-      front.leave();
+      leave();
       long endNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(settings.pressure().drainMs());
       while (handler.inProgress() > 0 && System.nanoTime() - endNs < 0) {
         Thread.sleep(DRAIN_POLL_MS);
@@ -515,7 +538,10 @@ public final class Gateway implements AutoCloseable {
       return;
     }
     health.close();
-    front.close();
+    HttpFront open = front;
+    if (open != null) {
+      open.close();
+    }
     admin.close();
     threads.close();
     fleets.workers().forEach(worker -> worker.upstream().close());

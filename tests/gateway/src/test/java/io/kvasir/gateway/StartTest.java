@@ -3,9 +3,18 @@ package io.kvasir.gateway;
 import static io.kvasir.gateway.TestGateway.ASK;
 import static io.kvasir.gateway.TestGateway.CHAT;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.kvasir.gateway.RawClient.Reply;
 import io.kvasir.testing.harness.Await;
+import java.io.IOException;
+import java.net.ConnectException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /** What a gateway answers before its workers have. */
@@ -46,6 +55,37 @@ class StartTest {
         gateway.works();
         assertThat(gateway.get("/v1/models").text()).contains("\"m\"");
         isNotReady(gateway.post(CHAT, OTHER));
+      }
+    }
+  }
+
+  @Test
+  void thePublicPortOpensWhenTheFirstChecksAreOver() throws IOException {
+    int port;
+    try (ServerSocket free = new ServerSocket(0)) {
+      port = free.getLocalPort();
+    }
+    CountDownLatch asked = new CountDownLatch(1);
+    CountDownLatch answers =
+        new CountDownLatch(1) {
+          @Override
+          public boolean await(long timeout, TimeUnit unit) throws InterruptedException {
+            asked.countDown();
+            return super.await(timeout, unit);
+          }
+        };
+    try (ScriptedEngine engine = ScriptedEngine.good()) {
+      engine.healthAfter(answers);
+      CompletableFuture<TestGateway> starting =
+          CompletableFuture.supplyAsync(() -> TestGateway.of(engine).port(port).start());
+      Await.opened("the first check", asked);
+      assertThatThrownBy(() -> new Socket(InetAddress.getLoopbackAddress(), port).close())
+          .isInstanceOf(ConnectException.class);
+      assertThat(starting).isNotDone();
+      answers.countDown();
+      try (TestGateway gateway = Await.result("the start", starting)) {
+        gateway.works();
+        assertThat(gateway.get("/v1/models").text()).contains("\"m\"");
       }
     }
   }

@@ -178,7 +178,8 @@ public final class Gateway implements AutoCloseable {
             1,
             ConnectionLimit.none(),
             Gateway::invalid,
-            new AdminHandler(services, handler::ready, adminHosts(settings)));
+            new AdminHandler(
+                services, () -> front != null && handler.ready(), adminHosts(settings)));
   }
 
   private static AdminHosts adminHosts(GatewaySettings settings) {

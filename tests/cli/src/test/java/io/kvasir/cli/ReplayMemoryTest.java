@@ -64,7 +64,8 @@ class ReplayMemoryTest {
   @Test
   void requestsThatWaitAreNamed() throws Exception {
     String trace = trace(6_000, 100_000, 1);
-    Outcome failed = replay("128m", "--trace", trace, "--pool-tokens", "200000");
+    Outcome failed =
+        replay("128m", "--trace", trace, "--trace-time-unit", "ms", "--pool-tokens", "200000");
     assertThat(failed.exitCode()).isEqualTo(1);
     assertThat(failed.err())
         .startsWith("out of memory: ")

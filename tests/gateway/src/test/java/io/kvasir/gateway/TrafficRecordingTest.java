@@ -85,6 +85,25 @@ class TrafficRecordingTest {
   }
 
   @Test
+  void textThatIsNoMessageCounts() throws IOException {
+    String body =
+        "{\"model\":\"m\",\"max_tokens\":5,\"system\":\""
+            + "rules ".repeat(4_000)
+            + "\",\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}]}";
+    try (TrafficRecording recording = TrafficRecording.open(file(), MAX_BYTES)) {
+      try (ScriptedEngine engine = ScriptedEngine.start(EngineLink::answer);
+          TestGateway gateway =
+              TestGateway.of(engine).router("projected").recording(recording).start()) {
+        assertThat(gateway.post("/v1/messages", body).status()).isEqualTo(200);
+        Await.until(() -> gateway.metric("kvasir_num_requests_running") == 0);
+      }
+    }
+    assertThat(requests())
+        .singleElement()
+        .satisfies(request -> assertThat(request.blocks().length).isGreaterThan(100));
+  }
+
+  @Test
   void aConversationIsNamedByADigest() throws IOException {
     try (TrafficRecording recording = TrafficRecording.open(file(), MAX_BYTES)) {
       try (ScriptedEngine engine = ScriptedEngine.start(EngineLink::answer);

@@ -12,8 +12,8 @@ import io.kvasir.fleet.record.ServedRequest;
 import io.kvasir.model.RankId;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.HashMap;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -120,15 +120,22 @@ public final class TrafficRecording implements AutoCloseable {
     }
   }
 
-  /** Numbers and records the events of each rank. {@link #apply} is confined to one thread. */
+  /** Numbers and records the events of each rank. */
   private static final class RecordedIndex extends ForwardingIndex {
 
     private final EventRecorder recorder;
-    private final Map<RankId, Long> next = new HashMap<>();
+    private final Map<RankId, Long> next = new ConcurrentHashMap<>();
 
     RecordedIndex(PrefixIndex index, EventRecorder recorder) {
       super(index);
       this.recorder = recorder;
+    }
+
+    /** An engine that restarts has lost its blocks. */
+    @Override
+    public void removeRank(RankId rank) {
+      record(rank, new BlockEvent.Cleared());
+      super.removeRank(rank);
     }
 
     @Override
@@ -137,10 +144,14 @@ public final class TrafficRecording implements AutoCloseable {
           !(event instanceof BlockEvent.Aliased)
               && !(event instanceof BlockEvent.Stored stored && stored.localHashes() == null);
       if (recordable) {
-        long number = next.merge(rank, 1L, Long::sum) - 1;
-        boolean unused = recorder.record(new RankChange(rank, number, event));
+        record(rank, event);
       }
       return super.apply(rank, event);
+    }
+
+    private void record(RankId rank, BlockEvent event) {
+      long number = next.merge(rank, 1L, Long::sum) - 1;
+      boolean unused = recorder.record(new RankChange(rank, number, event));
     }
   }
 }

@@ -103,10 +103,16 @@ record ContentCodings(List<String> names) {
    */
   InputStream decoded(InputStream body, long maxBytes) throws IOException {
     InputStream decoded = body;
-    for (int i = names.size() - 1; i >= 0; i--) {
-      decoded = decoded(names.get(i), i == names.size() - 1 ? body : new Capped(decoded, maxBytes));
+    try {
+      for (int i = names.size() - 1; i >= 0; i--) {
+        decoded =
+            decoded(names.get(i), i == names.size() - 1 ? body : new Capped(decoded, maxBytes));
+      }
+      return decoded;
+    } catch (IOException | RuntimeException | Error e) {
+      decoded.close(); // a decoder may hold native memory
+      throw e;
     }
-    return decoded;
   }
 
   private static InputStream decoded(String coding, InputStream from) throws IOException {

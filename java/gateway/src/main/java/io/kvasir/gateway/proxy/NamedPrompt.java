@@ -34,7 +34,7 @@ record NamedPrompt(
     return new NamedPrompt(
         tokenised ? Form.TOKENS : Form.TEXT,
         tokensPerBlock,
-        request.inputTokens(),
+        Math.max(request.inputTokens(), names.length * tokensPerBlock), // may be an estimate
         names,
         id == null ? null : Long.toHexString(Digest64.fold(Digest64.EMPTY, id)));
   }

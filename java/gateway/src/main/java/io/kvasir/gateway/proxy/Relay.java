@@ -109,7 +109,6 @@ final class Relay implements ReplyListener {
     }
     status = replyStatus;
     head = headers;
-    noteAnswering();
     int rank = ForwardedHeaders.reportedRank(headers, choice.worker());
     if (rank >= 0) {
       tally.onRank(rank);
@@ -160,9 +159,9 @@ final class Relay implements ReplyListener {
     return true;
   }
 
-  /** Good answers are evidence of the worker's health. */
-  private void noteAnswering() {
-    if (status / 100 == 2) {
+  /** Data of a good answer is evidence of the worker's health; heads and comments are not. */
+  private void noteAnswering(ReplyBody from) {
+    if (status / 100 == 2 && !from.awaitsData()) {
       choice.worker().onAnswering();
     }
   }
@@ -191,11 +190,11 @@ final class Relay implements ReplyListener {
       bytes.release();
       return;
     }
-    noteAnswering();
     ByteBuf out;
     try {
       long nowNs = System.nanoTime();
       out = from.onBytes(bytes, nowNs);
+      noteAnswering(from);
       boolean passes = forwarding || (out != null && from.awaitsData());
       quietSinceNs = passes && !paused ? nowNs : quietSinceNs;
     } catch (ProtocolException e) {

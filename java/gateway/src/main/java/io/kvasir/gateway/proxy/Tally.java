@@ -10,6 +10,8 @@ import io.kvasir.gateway.observe.TrafficRecording;
 import io.kvasir.model.Errors;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * What a request came to: numbers for its access log line and for the metrics. Confined to the
@@ -17,6 +19,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Tally {
 
+  private static final Logger LOG = LoggerFactory.getLogger(Tally.class);
   private static final double NANOS_PER_MILLI = 1e6;
 
   private final String id;
@@ -180,7 +183,9 @@ final class Tally {
     if (to != null && status == 200) {
       to.onServed(nowNs - arrivedNs, promptTokens, cachedTokens, outputTokens, matchedTokens());
       countTargets();
-      record(nowNs);
+      if (error.isEmpty()) {
+        record(nowNs);
+      }
     }
     log.add(
         json -> {
@@ -231,21 +236,25 @@ final class Tally {
         || prompt.tokens() > ServedRequest.MAX_TOKENS) {
       return;
     }
-    recording.request(
-        new ServedRequest(
-            model,
-            placed.worker().name(),
-            dpRank,
-            prompt.conversation(),
-            ms(nowNs),
-            firstEventNs == 0 ? -1 : ms(firstEventNs),
-            prompt.tokens(),
-            (int) Math.min(outputTokens, ServedRequest.MAX_TOKENS),
-            (int) Math.min(cachedTokens, ServedRequest.MAX_TOKENS),
-            matchedTokens(),
-            prompt.form(),
-            prompt.tokensPerBlock(),
-            prompt.blocks()));
+    try {
+      recording.request(
+          new ServedRequest(
+              model,
+              placed.worker().name(),
+              dpRank,
+              prompt.conversation(),
+              ms(nowNs),
+              firstEventNs == 0 ? -1 : ms(firstEventNs),
+              prompt.tokens(),
+              (int) Math.min(outputTokens, ServedRequest.MAX_TOKENS),
+              (int) Math.min(cachedTokens, ServedRequest.MAX_TOKENS),
+              matchedTokens(),
+              prompt.form(),
+              prompt.tokensPerBlock(),
+              prompt.blocks()));
+    } catch (RuntimeException e) { // the request must end all the same
+      LOG.error("a request cannot be recorded", e);
+    }
   }
 
   /** A reply that came as a whole has its first token at its end, and no time between tokens. */

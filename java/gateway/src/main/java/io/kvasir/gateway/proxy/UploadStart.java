@@ -29,6 +29,11 @@ final class UploadStart implements BodyListener {
   /** Parts are not copied together below this number; a form can have to wait with all of them. */
   private static final int MAX_PARTS = 1 << 16;
 
+  /** What a part takes besides its bytes, at most; it counts from this number of parts on. */
+  private static final int PART_BYTES = 256;
+
+  private static final int FREE_PARTS = 64;
+
   private final Exchange exchange;
   private final BodyHold hold;
   private final ProxySettings settings;
@@ -83,7 +88,7 @@ final class UploadStart implements BodyListener {
       bytes.release();
       return;
     }
-    int count = bytes.readableBytes();
+    int count = bytes.readableBytes() + (first.numComponents() < FREE_PARTS ? 0 : PART_BYTES);
     if (hold.take(count)) {
       counted += count;
     } else if (!ready) {

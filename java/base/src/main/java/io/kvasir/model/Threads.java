@@ -24,4 +24,21 @@ public final class Threads {
       Thread.currentThread().interrupt();
     }
   }
+
+  /**
+   * Waits until a thread has ended, for a time at most. An interrupt of the caller ends the wait,
+   * and is set again.
+   *
+   * @param thread a thread that is about to end, or was never started
+   * @param millis the time in milliseconds, at least 1
+   * @return whether it has ended
+   */
+  public static boolean join(Thread thread, long millis) {
+    try {
+      thread.join(millis);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    return !thread.isAlive();
+  }
 }

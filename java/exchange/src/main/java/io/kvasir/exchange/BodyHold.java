@@ -20,6 +20,11 @@ public final class BodyHold {
     this.client = client;
   }
 
+  /** {@return the client whose share it is of} */
+  public String client() {
+    return client;
+  }
+
   /**
    * Takes bytes.
    *

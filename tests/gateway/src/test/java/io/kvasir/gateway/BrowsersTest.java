@@ -118,6 +118,7 @@ class BrowsersTest {
       Reply reply = gateway.post(CHAT, ASK, ORIGIN);
       assertThat(reply.field(ALLOW)).isEqualTo(PAGE);
       assertThat(reply.field("vary")).isEqualTo("Origin");
+      assertThat(gateway.post(CHAT, ASK).field("vary")).as("without a page").isEqualTo("Origin");
     }
   }
 

@@ -47,6 +47,17 @@ class ModelListingTest {
   }
 
   @Test
+  void aNumberBeyondAllCountsAsTheMost() {
+    try (ScriptedEngine a = listing("{'id':'m','max_model_len':1e999,'n':5}");
+        ScriptedEngine b = listing("{'id':'m','max_model_len':9007199254740993,'n':-1e999}");
+        TestGateway gateway = TestGateway.of(a, b).start()) {
+      JsonNode m = gateway.get("/v1/models/m").json();
+      assertThat(m.path("max_model_len").asLong()).isEqualTo(9_007_199_254_740_993L);
+      assertThat(m.path("n").asInt()).isNotEqualTo(5);
+    }
+  }
+
+  @Test
   void onlyWorkersOfTheModelCount() {
     try (ScriptedEngine a = listing("{'id':'m','max_model_len':1},{'id':'n','max_model_len':7}");
         ScriptedEngine b = listing("{'id':'n','max_model_len':9,'context_window':3}");

@@ -100,6 +100,39 @@ class NamedModelsTest {
     reachesSpeech(post("/v1/files", "multipart/form-data; boundary=Bo"), body);
   }
 
+  /** Forms that need no model, or whose model is known otherwise, are not held. */
+  @ParameterizedTest
+  @CsvSource({
+    "/v1/files, ''",
+    "/v1/uploads/u1/parts, ''",
+    "/v1/audio/translations, x-gateway-model-name: speech"
+  })
+  void aFormWithoutOneStartsBeforeItsEnd(String path, String field) {
+    String head =
+        post(path, "multipart/form-data; boundary=Bo") + (field.isEmpty() ? "" : field + "\r\n");
+    String body = file(3 << 20) + "--Bo--\r\n";
+    try (ScriptedEngine chat = ScriptedEngine.start(List.of("chat"), ECHO);
+        ScriptedEngine speech = ScriptedEngine.start(List.of("speech"), ECHO);
+        TestGateway gateway = TestGateway.of(chat, speech).maxBodyBytes(2 << 20).start()) {
+      Reply reply = send(gateway, head, body);
+      assertThat(reply.status()).as(reply.text()).isEqualTo(200);
+      assertThat(reply.json().path("bytes").asInt()).isEqualTo(body.length());
+      if (!field.isEmpty()) {
+        assertThat(speech.received()).isOne();
+      }
+    }
+  }
+
+  @Test
+  void aFormOfTheOnlyModelStartsBeforeItsEnd() {
+    String head = post("/v1/audio/translations", "multipart/form-data; boundary=Bo");
+    String body = file(3 << 20) + "--Bo--\r\n";
+    try (ScriptedEngine speech = ScriptedEngine.start(List.of("speech"), ECHO);
+        TestGateway gateway = TestGateway.of(speech).maxBodyBytes(2 << 20).start()) {
+      assertThat(send(gateway, head, body).status()).isEqualTo(200);
+    }
+  }
+
   @Test
   void itArrivesInAnyParts() {
     String body = file(10) + field("model", "speech") + "--Bo--\r\n";
@@ -186,9 +219,10 @@ class NamedModelsTest {
 
   @Test
   void aFormThatIsTooLargeBeforeItsModelIsRefused() {
-    try (ScriptedEngine engine = ScriptedEngine.start(ECHO);
-        TestGateway gateway = TestGateway.of(engine).maxBodyBytes(100_000).start()) {
-      String head = post("/v1/files", "multipart/form-data; boundary=Bo");
+    try (ScriptedEngine engine = ScriptedEngine.start(List.of("m"), ECHO);
+        ScriptedEngine other = ScriptedEngine.start(List.of("n"), ECHO);
+        TestGateway gateway = TestGateway.of(engine, other).maxBodyBytes(100_000).start()) {
+      String head = post("/v1/audio/translations", "multipart/form-data; boundary=Bo");
       String model = field("model", "m");
       Reply last = send(gateway, head, file(200_000) + model + "--Bo--\r\n");
       assertThat(last.status()).isEqualTo(413);

@@ -46,6 +46,14 @@ class RedirectsTest {
     "b, /v1/b",
     "http://HOST//evil.example/b, /evil.example/b",
     "http://HOST, /",
+    "http://vllm-0:8000/v1/b, /v1/b",
+    "http://vllm.serving.svc.cluster.local/v1/b, /v1/b",
+    "http://node7.internal./v1/b, /v1/b",
+    "http://100.64.1.2/v1/b, /v1/b",
+    "http://[::ffff:10.1.2.3]/v1/b, /v1/b",
+    "http://[fd00::2]/v1/b, /v1/b",
+    "http://10.example/v1/b, http://10.example/v1/b",
+    "http://127.example.com/v1/b, http://127.example.com/v1/b",
     "https://files.example/b?signature=1, https://files.example/b?signature=1"
   })
   void aLocationNamesNoWorker(String location, String seen) {
@@ -87,6 +95,29 @@ class RedirectsTest {
       assertThat(engine.next().text()).isEqualTo("{\"x\":1}");
       assertThat(engine.next().text()).isEqualTo("{\"x\":1}");
       assertThat(gateway.get("/v1/other?a=b").status()).isEqualTo(200);
+    }
+  }
+
+  /** Its body is gone, so that it cannot follow; the worker is as good as before. */
+  @Test
+  void anUploadThatIsRedirectedIsRefused() {
+    try (ScriptedEngine engine = ScriptedEngine.start(redirect(307, "/v1/files/"));
+        TestGateway gateway = TestGateway.of(engine).start()) {
+      for (int i = 0; i < 20; i++) {
+        try (RawClient client = gateway.client()) {
+          Reply reply =
+              client
+                  .send(
+                      "POST /v1/files HTTP/1.1\r\nHost: x\r\nContent-Type: audio/wav\r\n"
+                          + "Content-Length: 4\r\n\r\nRIFF")
+                  .reply();
+          assertThat(reply.status()).isEqualTo(502);
+          assertThat(reply.text()).contains("upload_redirected", "redirects to /v1/files/");
+        }
+      }
+      engine.script(EngineLink::answer);
+      assertThat(gateway.post(CHAT, ASK).status()).isEqualTo(200);
+      assertThat(gateway.metrics()).containsPattern("kvasir_worker_healthy\\{[^}]*} 1");
     }
   }
 

@@ -14,6 +14,7 @@ import io.kvasir.fleet.record.RecordedEvent;
 import io.kvasir.fleet.record.RecordingReader;
 import io.kvasir.fleet.record.ServedRequest;
 import io.kvasir.fleet.record.ServedRequest.Form;
+import io.kvasir.fleet.record.ServedRequestReader;
 import io.kvasir.gateway.observe.TrafficRecording;
 import io.kvasir.hash.HashFormat;
 import io.kvasir.testing.harness.Await;
@@ -46,9 +47,10 @@ class TrafficRecordingTest {
 
   private List<ServedRequest> requests() throws IOException {
     List<ServedRequest> requests = new ArrayList<>();
+    ServedRequestReader served = new ServedRequestReader();
     try (RecordingReader reader = RecordingReader.open(file())) {
       for (RecordedEvent event = reader.next(); event != null; event = reader.next()) {
-        ServedRequest request = ServedRequest.parse(event.json());
+        ServedRequest request = served.read(event.json());
         if (request != null) {
           requests.add(request);
         }
@@ -82,6 +84,33 @@ class TrafficRecordingTest {
     assertThat(first.blocks()).hasSize(first.inputTokens() / 32);
     assertThat(second.blocks()[0]).isEqualTo(first.blocks()[0]);
     assertThat(second.matchedTokens()).isPositive();
+  }
+
+  @Test
+  void blocksThatWereWrittenAreNotWrittenAgain() throws IOException {
+    String shared = "rules ".repeat(2_000);
+    try (TrafficRecording recording = TrafficRecording.open(file(), MAX_BYTES)) {
+      try (ScriptedEngine engine = ScriptedEngine.start(EngineLink::answer);
+          TestGateway gateway =
+              TestGateway.of(engine).router("affinity").recording(recording).start()) {
+        for (String end : List.of("one", "two", "three")) {
+          gateway.post(CHAT, chat(shared + end));
+        }
+        gateway.post(CHAT, chat("other " + shared));
+      }
+    }
+    List<Integer> lengths =
+        Files.readAllLines(file()).stream()
+            .filter(line -> line.contains("\"request\""))
+            .map(String::length)
+            .toList();
+    assertThat(lengths).hasSize(4);
+    assertThat(lengths.subList(1, 3)).allMatch(length -> length < 400);
+    assertThat(lengths.get(3)).isGreaterThan(1_500);
+    List<ServedRequest> requests = requests();
+    assertThat(requests.get(0).blocks()).hasSizeGreaterThan(90);
+    assertThat(requests.get(2).blocks()).isEqualTo(requests.get(0).blocks());
+    assertThat(requests.get(3).blocks()).doesNotContain(requests.get(0).blocks());
   }
 
   @Test
@@ -159,9 +188,10 @@ class TrafficRecordingTest {
       }
     }
     List<RankChange> changes = new ArrayList<>();
+    ServedRequestReader served = new ServedRequestReader();
     try (RecordingReader reader = RecordingReader.open(file())) {
       for (RecordedEvent event = reader.next(); event != null; event = reader.next()) {
-        if (ServedRequest.parse(event.json()) == null) {
+        if (served.read(event.json()) == null) {
           changes.add(RankChange.parse(event.json()));
         }
       }

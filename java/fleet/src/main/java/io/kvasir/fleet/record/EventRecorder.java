@@ -31,6 +31,9 @@ public final class EventRecorder implements AutoCloseable {
   private static final long NS_PER_MS = 1_000_000;
   private static final int BATCH_EVENTS = 64;
 
+  /** Bytes that waiting events may take; a single one waits whatever its size. */
+  static final long MAX_QUEUED_BYTES = 32 << 20;
+
   private final Path path;
   private final RecorderOptions options;
   private final LongSupplier nanoTime;
@@ -44,6 +47,7 @@ public final class EventRecorder implements AutoCloseable {
 
   // Guarded by `lock`.
   private final ArrayDeque<Taken> queue = new ArrayDeque<>();
+  private long queuedBytes;
   private long taken;
   private long written;
   private long dropped;
@@ -111,7 +115,7 @@ public final class EventRecorder implements AutoCloseable {
         refused++;
         return false;
       }
-      if (queue.size() >= options.queueEvents()) {
+      if (!hasRoomFor(event)) {
         dropped++;
         return false;
       }
@@ -132,7 +136,7 @@ public final class EventRecorder implements AutoCloseable {
   public boolean recordWaiting(JsonEvent event) throws InterruptedException {
     lock.lockInterruptibly();
     try {
-      while (!hasEnded() && queue.size() >= options.queueEvents()) {
+      while (!hasEnded() && !hasRoomFor(event)) {
         room.await();
       }
       if (hasEnded()) {
@@ -146,7 +150,14 @@ public final class EventRecorder implements AutoCloseable {
     }
   }
 
+  private boolean hasRoomFor(JsonEvent event) {
+    return queue.isEmpty()
+        || (queue.size() < options.queueEvents()
+            && queuedBytes + event.queuedBytes() <= MAX_QUEUED_BYTES);
+  }
+
   private void take(JsonEvent event) {
+    queuedBytes += event.queuedBytes();
     queue.add(new Taken((nanoTime.getAsLong() - startNs) / NS_PER_MS, event));
     taken++;
     if (queue.size() == 1) {
@@ -244,7 +255,9 @@ public final class EventRecorder implements AutoCloseable {
         }
       }
       while (!queue.isEmpty() && batch.size() < BATCH_EVENTS) {
-        batch.add(queue.poll());
+        Taken next = queue.remove();
+        queuedBytes -= next.event().queuedBytes();
+        batch.add(next);
       }
       room.signalAll();
       return true;
@@ -276,6 +289,7 @@ public final class EventRecorder implements AutoCloseable {
     try {
       written = file.writtenLines();
       queue.clear();
+      queuedBytes = 0;
       failure =
           new IOException(
               path
@@ -298,19 +312,48 @@ public final class EventRecorder implements AutoCloseable {
    */
   @Override
   public void close() throws IOException {
+    if (end()) {
+      Threads.join(writer);
+      throwFailure();
+    }
+  }
+
+  /**
+   * Ends the recording as {@link #close} does, but waits for a time at most. What is not in the
+   * file then may still reach it while the process lives.
+   *
+   * @param millis the time in milliseconds, at least 1
+   * @throws IOException if a queued event could not be written, or the file has not taken all of
+   *     them by then
+   */
+  public void closeWithin(long millis) throws IOException {
+    if (end()) {
+      if (!Threads.join(writer, millis)) {
+        throw new IOException(
+            path + ": the disk has not taken the last events within " + millis + " ms");
+      }
+      throwFailure();
+    }
+  }
+
+  /** {@return whether this call ends the recording} */
+  private boolean end() {
     lock.lock();
     try {
       if (closed) {
-        return;
+        return false;
       }
       closed = true;
       closing = true;
       work.signal();
       room.signalAll();
+      return true;
     } finally {
       lock.unlock();
     }
-    Threads.join(writer);
+  }
+
+  private void throwFailure() throws IOException {
     if (failure != null) {
       throw failure;
     }

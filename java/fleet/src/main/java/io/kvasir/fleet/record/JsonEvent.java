@@ -20,6 +20,11 @@ public interface JsonEvent {
    */
   void writeTo(JsonGenerator json) throws IOException;
 
+  /** {@return about how many bytes it takes while it waits to be written, at least 1} */
+  default int queuedBytes() {
+    return 256;
+  }
+
   /**
    * An event that is already JSON text. O(characters).
    *

@@ -16,6 +16,8 @@ import java.io.IOException;
  */
 public record RankChange(RankId rank, long eventId, BlockEvent event) implements JsonEvent {
 
+  private static final int OBJECT_BYTES = 128;
+
   /**
    * Checks the event.
    *
@@ -54,6 +56,15 @@ public record RankChange(RankId rank, long eventId, BlockEvent event) implements
     }
     json.writeEndObject();
     json.writeEndObject();
+  }
+
+  @Override
+  public int queuedBytes() {
+    int blocks =
+        event instanceof BlockEvent.Stored stored
+            ? 2 * stored.handles().length
+            : event instanceof BlockEvent.Removed removed ? removed.handles().length : 0;
+    return OBJECT_BYTES + blocks * Long.BYTES;
   }
 
   private static void write(BlockEvent.Stored stored, JsonGenerator json) throws IOException {

@@ -5,7 +5,8 @@ import io.kvasir.model.Checks;
 /**
  * Queue size, rotation and limits of a recorder. Immutable.
  *
- * @param queueEvents events that may wait to be written, 1 to {@link #MAX_QUEUED}
+ * @param queueEvents events that may wait to be written, 1 to {@link #MAX_QUEUED}, as long as they
+ *     take no more than {@link EventRecorder#MAX_QUEUED_BYTES}
  * @param rotateLines lines per file before the next file starts; 0 for a single file
  * @param flushNs longest time that an event stays in the buffer, in nanoseconds; 0 to flush only
  *     when the buffer is full

@@ -23,6 +23,8 @@ import org.jspecify.annotations.Nullable;
  * @param form what its blocks are of
  * @param tokensPerBlock tokens in a block, at least 1
  * @param blocks names of its full blocks; each covers all blocks before it too
+ * @param known how many of them, from the first on, earlier requests of the recording have under
+ *     the same model, 0 to all; only the name of the last one is written again
  */
 @SuppressWarnings("ArrayRecordComponent") // value semantics of the array are never used
 public record ServedRequest(
@@ -38,7 +40,8 @@ public record ServedRequest(
     long matchedTokens,
     Form form,
     int tokensPerBlock,
-    long[] blocks)
+    long[] blocks,
+    int known)
     implements JsonEvent {
 
   /** What blocks are of. */
@@ -66,6 +69,8 @@ public record ServedRequest(
   /** The operation's name, which is the first field. */
   static final String OP = "request";
 
+  private static final int OBJECT_BYTES = 256;
+
   /**
    * Checks the ranges.
    *
@@ -90,6 +95,35 @@ public record ServedRequest(
               + " tokens a block, not "
               + blocks.length);
     }
+    Checks.within("known", known, 0, blocks.length);
+  }
+
+  /**
+   * {@return the same request with other blocks known}
+   *
+   * @param count how many, from the first on
+   */
+  public ServedRequest withKnown(int count) {
+    return new ServedRequest(
+        model,
+        worker,
+        dpRank,
+        conversation,
+        tookMs,
+        firstTokenMs,
+        inputTokens,
+        outputTokens,
+        cachedTokens,
+        matchedTokens,
+        form,
+        tokensPerBlock,
+        blocks,
+        count);
+  }
+
+  @Override
+  public int queuedBytes() {
+    return OBJECT_BYTES + blocks.length * Long.BYTES;
   }
 
   @Override
@@ -116,9 +150,12 @@ public record ServedRequest(
     json.writeNumberField("matchedTokens", matchedTokens);
     json.writeStringField("blocksOf", form.id());
     json.writeNumberField("tokensPerBlock", tokensPerBlock);
+    if (known > 0) {
+      json.writeNumberField("behind", blocks[known - 1]);
+    }
     json.writeArrayFieldStart("blocks");
-    for (long block : blocks) {
-      json.writeNumber(block);
+    for (int i = known; i < blocks.length; i++) {
+      json.writeNumber(blocks[i]);
     }
     json.writeEndArray();
     json.writeEndObject();
@@ -127,16 +164,5 @@ public record ServedRequest(
   /** Microseconds are precise enough. */
   private static void writeMs(JsonGenerator json, String field, double ms) throws IOException {
     json.writeNumberField(field, Math.round(ms * 1e3) / 1e3);
-  }
-
-  /**
-   * Parses a recorded event. O(characters).
-   *
-   * @param event the recorded JSON
-   * @return the request; null if the event is of another kind
-   * @throws InvalidRecordingException naming the field that is missing or wrong
-   */
-  public static @Nullable ServedRequest parse(String event) throws InvalidRecordingException {
-    return ServedRequestParser.parse(event);
   }
 }

@@ -3,13 +3,27 @@ package io.kvasir.fleet.record;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
+import it.unimi.dsi.fastutil.longs.LongArrays;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
-/** Parses one {@link ServedRequest}. Single use. */
+/** Reads the fields of one {@link ServedRequest}. Single use. */
 final class ServedRequestParser {
 
+  /** The chain of names that a request's first blocks belong to. */
+  interface Chains {
+
+    /**
+     * {@return the names of the blocks up to one; null if no request of the model has had it}
+     *
+     * @param model the model
+     * @param block the name of the last of them
+     */
+    long @Nullable [] upTo(String model, long block);
+  }
+
   private final JsonParser json;
+  private final Chains chains;
   private String model = "";
   private String worker = "";
   private int dpRank = -1;
@@ -22,15 +36,18 @@ final class ServedRequestParser {
   private int matchedTokens;
   private ServedRequest.@Nullable Form form;
   private int tokensPerBlock = -1;
+  private @Nullable Long behind;
   private @Nullable LongArrayList blocks;
 
-  private ServedRequestParser(JsonParser json) {
+  private ServedRequestParser(JsonParser json, Chains chains) {
     this.json = json;
+    this.chains = chains;
   }
 
-  static @Nullable ServedRequest parse(String event) throws InvalidRecordingException {
+  static @Nullable ServedRequest parse(String event, Chains chains)
+      throws InvalidRecordingException {
     try (JsonParser json = RecordingJson.FACTORY.createParser(event)) {
-      return new ServedRequestParser(json).parse();
+      return new ServedRequestParser(json, chains).parse();
     } catch (InvalidRecordingException e) {
       throw e;
     } catch (IllegalArgumentException e) {
@@ -61,6 +78,10 @@ final class ServedRequestParser {
     if (!isRequest) {
       return null;
     }
+    LongArrayList added = present("blocks", blocks != null, blocks);
+    long[] known = known();
+    LongArrayList all = new LongArrayList(known);
+    all.addAll(added);
     return new ServedRequest(
         model,
         worker,
@@ -74,7 +95,20 @@ final class ServedRequestParser {
         matchedTokens,
         present("blocksOf", form != null, form),
         present("tokensPerBlock", tokensPerBlock >= 0, tokensPerBlock),
-        present("blocks", blocks != null, blocks).toLongArray());
+        all.toLongArray(),
+        known.length);
+  }
+
+  private long[] known() throws InvalidRecordingException {
+    if (behind == null) {
+      return LongArrays.EMPTY_ARRAY;
+    }
+    long[] known = chains.upTo(model, behind);
+    if (known == null) {
+      throw new InvalidRecordingException(
+          "behind must be a block of an earlier request of the same model, not " + behind);
+    }
+    return known;
   }
 
   private void read(String name, JsonToken value) throws IOException {
@@ -91,6 +125,7 @@ final class ServedRequestParser {
       case "matchedTokens" -> matchedTokens = integer(name, value);
       case "blocksOf" -> form = form(text(name, value));
       case "tokensPerBlock" -> tokensPerBlock = integer(name, value);
+      case "behind" -> behind = integer64(name, value);
       case "blocks" -> blocks = longs(name, value);
       default -> json.skipChildren(); // of a later version
     }
@@ -135,13 +170,24 @@ final class ServedRequestParser {
     }
     LongArrayList all = new LongArrayList();
     for (JsonToken next = json.nextToken(); next != JsonToken.END_ARRAY; next = json.nextToken()) {
-      if (next != JsonToken.VALUE_NUMBER_INT
-          || json.getNumberType() == JsonParser.NumberType.BIG_INTEGER) {
+      if (!isInteger64(next)) {
         throw new InvalidRecordingException(name + " must be integers of 64 bits");
       }
       all.add(json.getLongValue());
     }
     return all;
+  }
+
+  private long integer64(String name, JsonToken value) throws IOException {
+    if (!isInteger64(value)) {
+      throw new InvalidRecordingException(name + " must be an integer of 64 bits");
+    }
+    return json.getLongValue();
+  }
+
+  private boolean isInteger64(JsonToken token) throws IOException {
+    return token == JsonToken.VALUE_NUMBER_INT
+        && json.getNumberType() != JsonParser.NumberType.BIG_INTEGER;
   }
 
   private static <T> T present(String name, boolean present, @Nullable T value)

@@ -38,8 +38,12 @@ public final class TrafficRecording implements AutoCloseable {
   /** A killed process loses the lines of this time at most. */
   private static final long FLUSH_NS = TimeUnit.MILLISECONDS.toNanos(500);
 
+  /** How long a stop waits for the disk. */
+  private static final long CLOSE_MS = 5_000;
+
   private final @Nullable EventRecorder recorder;
   private final Path file;
+  private final RecordedBlocks recorded = new RecordedBlocks();
   private volatile boolean saidEnd;
 
   private TrafficRecording(@Nullable EventRecorder recorder, Path file) {
@@ -67,12 +71,12 @@ public final class TrafficRecording implements AutoCloseable {
   }
 
   /**
-   * Records a request.
+   * Records a request. O(log n) for n blocks that earlier requests have, O(1) for each other one.
    *
-   * @param request the request
+   * @param request the request, none of whose blocks counts as known
    */
   public void request(ServedRequest request) {
-    if (recorder != null && !recorder.record(request) && !saidEnd) {
+    if (recorder != null && !recorded.record(request, recorder) && !saidEnd) {
       sayEnd(recorder);
     }
   }
@@ -113,7 +117,7 @@ public final class TrafficRecording implements AutoCloseable {
   public void close() {
     if (recorder != null) {
       try {
-        recorder.close();
+        recorder.closeWithin(CLOSE_MS);
       } catch (IOException e) {
         LOG.warn("{}", e.getMessage());
       }

@@ -292,11 +292,25 @@ public final class BodyScan {
   }
 
   /**
-   * {@return the size of the value of {@code messages}, {@code prompt} or {@code input} in bytes}
+   * {@return the size in bytes of the values that make the prompt: {@code messages}, {@code prompt}
+   * or {@code input}, and the system prompt and tools of a chat}
    */
   public int promptBytes() {
     BodyField field = promptField();
-    JsonMember member = field == null ? null : member(field);
+    if (field == null) {
+      return 0;
+    }
+    int bytes = valueBytes(field);
+    return field == BodyField.PROMPT
+        ? bytes
+        : bytes
+            + valueBytes(BodyField.SYSTEM)
+            + valueBytes(BodyField.INSTRUCTIONS)
+            + valueBytes(BodyField.TOOLS);
+  }
+
+  private int valueBytes(BodyField field) {
+    JsonMember member = member(field);
     return member == null ? 0 : member.end() - member.value();
   }
 

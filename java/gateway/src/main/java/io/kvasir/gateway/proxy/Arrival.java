@@ -294,6 +294,7 @@ final class Arrival {
             hold,
             services.settings(),
             modelField(),
+            startsWithoutModel(),
             ready -> {
               try {
                 forward(HeldBody.unread(ready, hold), ready.model());
@@ -315,6 +316,14 @@ final class Arrival {
           }
         });
     upload.start();
+  }
+
+  /** Bytes with which an upload starts that has not named its model. */
+  private long startsWithoutModel() {
+    if (services.fleets().models().size() < 2 || NamedModel.of(head) != null) {
+      return UploadStart.FIRST_BYTES;
+    }
+    return NamedModel.isOptional(head) ? UploadStart.FILE_BYTES : Long.MAX_VALUE;
   }
 
   private void endReading(AtomicBoolean waits) {

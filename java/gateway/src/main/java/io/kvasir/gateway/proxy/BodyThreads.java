@@ -2,6 +2,7 @@ package io.kvasir.gateway.proxy;
 
 import io.kvasir.exchange.BodyHold;
 import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -24,14 +25,19 @@ public final class BodyThreads implements AutoCloseable {
   private static final int CLOSE_SECONDS = 10;
 
   private final ThreadPoolExecutor threads;
+  private final int maxOfClient;
+
+  /** Tasks of each client that wait or run. */
+  private final ConcurrentHashMap<String, Integer> tasks = new ConcurrentHashMap<>();
 
   /**
    * Creates threads when they are needed.
    *
    * @param maxThreads most threads, at least 1
-   * @param maxWaiting tasks that may wait, at least 1
+   * @param maxWaiting tasks that may wait, at least 1; half of them may be of one client
    */
   public BodyThreads(int maxThreads, int maxWaiting) {
+    this.maxOfClient = (maxWaiting + 1) / 2;
     this.threads =
         new ThreadPoolExecutor(
             maxThreads,
@@ -52,9 +58,12 @@ public final class BodyThreads implements AutoCloseable {
    *
    * @param hold what the task works on; counts against the budget until the task has run
    * @param task the task; an exception is logged, and nothing else follows from it
-   * @return false if too many tasks wait; the task does not run then
+   * @return false if too many tasks wait, of all clients or of this one; the task does not run then
    */
   boolean run(BodyHold hold, Runnable task) {
+    if (!begin(hold.client())) {
+      return false;
+    }
     hold.pin();
     try {
       threads.execute(
@@ -67,13 +76,28 @@ public final class BodyThreads implements AutoCloseable {
               LOG.error("a large body could not be handled", e);
             } finally {
               hold.unpin();
+              end(hold.client());
             }
           });
       return true;
     } catch (RejectedExecutionException e) {
       hold.unpin();
+      end(hold.client());
       return false;
     }
+  }
+
+  /** Counts a task; false if the client has as many as it may. */
+  private boolean begin(String client) {
+    if (tasks.merge(client, 1, Integer::sum) <= maxOfClient) {
+      return true;
+    }
+    end(client);
+    return false;
+  }
+
+  private void end(String client) {
+    tasks.computeIfPresent(client, (key, count) -> count == 1 ? null : count - 1);
   }
 
   /** Waits until running tasks have ended, for some seconds at most, and drops the others. */

@@ -53,8 +53,8 @@ public record CrossOrigin(
    */
   boolean answers(Exchange exchange) {
     String origin = exchange.headers().get("origin");
-    if (origin == null && origins.contains("*")) {
-      return false; // nearly always: a client that is no browser
+    if (origin == null && origins.contains("*") && !credentials) {
+      return false; // nearly always: a client that is no browser, and replies are alike
     }
     exchange.replyWith(fields(origin));
     if (origin == null

@@ -91,8 +91,11 @@ final class ModelsJson {
 
   /** Whether a value promises less than another one of its kind. */
   private static boolean isLess(JsonNode value, JsonNode other) {
+    if (value.isIntegralNumber() && other.isIntegralNumber()) {
+      return value.bigIntegerValue().compareTo(other.bigIntegerValue()) < 0;
+    }
     if (value.isNumber() && other.isNumber()) {
-      return value.decimalValue().compareTo(other.decimalValue()) < 0;
+      return value.doubleValue() < other.doubleValue(); // either can be infinite
     }
     return value.isBoolean() && other.isBoolean() && !value.asBoolean();
   }

@@ -23,6 +23,9 @@ final class NamedModel {
   /** Fields that routers and gateways in front set: llm-d and Gateway API, Envoy AI Gateway. */
   private static final String[] HEADERS = {"x-gateway-model-name", "x-ai-eg-model"};
 
+  /** Paths of files, whose forms need not name a model. */
+  private static final String[] FILES = {"/v1/files", "/v1/uploads"};
+
   private NamedModel() {}
 
   /**
@@ -38,6 +41,23 @@ final class NamedModel {
       model = inPath(mark < 0 ? target : target.substring(0, mark));
     }
     return model == null ? inHeaders(head.headers()) : model;
+  }
+
+  /**
+   * {@return whether requests of a path need not name a model}
+   *
+   * @param head the request
+   */
+  static boolean isOptional(RequestHead head) {
+    for (String path : FILES) {
+      String target = head.target();
+      if (target.startsWith(path)
+          && (target.length() == path.length()
+              || "/?".indexOf(target.charAt(path.length())) >= 0)) {
+        return true;
+      }
+    }
+    return false;
   }
 
   private static @Nullable String inQuery(String query) {

@@ -344,6 +344,7 @@ final class ProxyRun implements Placing.Result {
   }
 
   private void refuse(Problem problem) {
+    tally.onRefused();
     if (problem.status() != 502 && problem.status() != 504) {
       services.metrics().onRefused(problem.code());
     }

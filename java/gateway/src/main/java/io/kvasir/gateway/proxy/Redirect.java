@@ -2,8 +2,6 @@ package io.kvasir.gateway.proxy;
 
 import java.net.URI;
 import java.net.URISyntaxException;
-import java.util.Locale;
-import java.util.Set;
 import java.util.function.Predicate;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -20,11 +18,19 @@ record Redirect(@Nullable String location, boolean local) {
   /** Addresses that name nothing that a client could reach. */
   private static final Pattern UNREACHABLE =
       Pattern.compile(
-          "127\\..*|0\\.0\\.0\\.0|10\\..*|192\\.168\\..*|169\\.254\\..*|172\\.(1[6-9]|2\\d|3[01])\\..*"
-              + "|\\[::1?\\]|\\[f[cde].*",
+          "(127|10)(\\.\\d+){3}|0\\.0\\.0\\.0|(192\\.168|169\\.254|172\\.(1[6-9]|2\\d|3[01]))(\\.\\d+){2}"
+              + "|100\\.(6[4-9]|[7-9]\\d|1[01]\\d|12[0-7])(\\.\\d+){2}"
+              + "|\\[::1?\\]|\\[::ffff:.*|\\[f[cde][0-9a-f]{2}:.*",
           Pattern.CASE_INSENSITIVE);
 
-  private static final Set<String> LOCAL_NAMES = Set.of("localhost", "localhost.localdomain");
+  /**
+   * Names within one site: a single label, and the domains that RFC 6762, 8375 and 9476, ICANN and
+   * Kubernetes keep for that.
+   */
+  private static final Pattern LOCAL_NAME =
+      Pattern.compile(
+          "[^.\\[]+\\.?|.*\\.(localhost|localdomain|local|internal|svc|home\\.arpa|alt)\\.?",
+          Pattern.CASE_INSENSITIVE);
 
   /**
    * Reads a location.
@@ -52,7 +58,7 @@ record Redirect(@Nullable String location, boolean local) {
     boolean local =
         host.equals("worker")
             || isWorker.test(host)
-            || LOCAL_NAMES.contains(host.toLowerCase(Locale.ROOT))
+            || LOCAL_NAME.matcher(host).matches()
             || UNREACHABLE.matcher(host).matches();
     return local ? new Redirect(path(meant, prefix), true) : new Redirect(location, false);
   }

@@ -42,6 +42,18 @@ final class Refusals {
     return Problem.overloaded(503, "no_endpoint", message, RETRY_SECONDS);
   }
 
+  /** The reply to an upload whose worker serves the path with a slash at its end, or without. */
+  static Problem redirectedUpload(String worker, String location) {
+    return Problem.of(
+        502,
+        "upload_redirected",
+        "worker "
+            + worker
+            + " redirects to "
+            + location
+            + ", and the body of an upload is not kept to be sent again");
+  }
+
   /** The reply to a request of the wrong method. */
   static Problem wrongMethod(String right) {
     return Problem.of(405, "method_not_allowed", "the method must be " + right);

@@ -45,6 +45,7 @@ final class Tally {
   private long cachedTokens = -1;
   private long outputTokens;
   private String error = "";
+  private boolean refused;
   private @Nullable TargetMetrics target;
   private boolean closed;
 
@@ -159,6 +160,11 @@ final class Tally {
     error = reason;
   }
 
+  /** The gateway refuses the request itself, perhaps in a reply that has begun. */
+  void onRefused() {
+    refused = true;
+  }
+
   boolean isErrorFree() {
     return error.isEmpty();
   }
@@ -180,7 +186,7 @@ final class Tally {
     long nowNs = System.nanoTime();
     metrics.onRequest(endpoint, status);
     TargetMetrics to = target();
-    if (to != null && status == 200) {
+    if (to != null && status == 200 && !refused) {
       to.onServed(nowNs - arrivedNs, promptTokens, cachedTokens, outputTokens, matchedTokens());
       countTargets();
       if (error.isEmpty()) {
@@ -251,7 +257,8 @@ final class Tally {
               matchedTokens(),
               prompt.form(),
               prompt.tokensPerBlock(),
-              prompt.blocks()));
+              prompt.blocks(),
+              0));
     } catch (RuntimeException e) { // the request must end all the same
       LOG.error("a request cannot be recorded", e);
     }

@@ -16,8 +16,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * The beginning of a body that is streamed. A request takes a place in service, and a connection to
  * an engine, only when {@value #FIRST_BYTES} bytes or all of its body are here, and of a form the
- * field that names the model. What waits counts against the budget. A body that looks like JSON is
- * refused, because no such body passes unread.
+ * field that names the model if nothing else decides which workers serve the request. What waits
+ * counts against the budget. A body that looks like JSON is refused, because no such body passes
+ * unread.
  *
  * <p>Confined to the exchange's event loop.
  */
@@ -25,6 +26,9 @@ final class UploadStart implements BodyListener {
 
   /** Bytes with which a request starts. */
   static final int FIRST_BYTES = 64 << 10;
+
+  /** Bytes of a form within which the model of a file is sought. */
+  static final int FILE_BYTES = 1 << 20;
 
   /** Parts are not copied together below this number; a form can have to wait with all of them. */
   private static final int MAX_PARTS = 1 << 16;
@@ -38,6 +42,7 @@ final class UploadStart implements BodyListener {
   private final BodyHold hold;
   private final ProxySettings settings;
   private final @Nullable FormField model;
+  private final long startsWithout;
   private final Consumer<UploadStart> onReady;
   private final Consumer<Problem> onProblem;
   private final CompositeByteBuf first = Unpooled.compositeBuffer(MAX_PARTS);
@@ -57,6 +62,8 @@ final class UploadStart implements BodyListener {
    * @param hold what the request holds of the budget
    * @param settings limits
    * @param model the field of a form that names the model; null if the body is no form
+   * @param startsWithout bytes with which a form starts before its model is known; above the most
+   *     bytes of a body if it cannot
    * @param onReady receives this once
    * @param onProblem receives why the request is refused instead
    */
@@ -65,12 +72,14 @@ final class UploadStart implements BodyListener {
       BodyHold hold,
       ProxySettings settings,
       @Nullable FormField model,
+      long startsWithout,
       Consumer<UploadStart> onReady,
       Consumer<Problem> onProblem) {
     this.exchange = exchange;
     this.hold = hold;
     this.settings = settings;
     this.model = model;
+    this.startsWithout = startsWithout;
     this.onReady = onReady;
     this.onProblem = onProblem;
   }
@@ -100,7 +109,8 @@ final class UploadStart implements BodyListener {
       feed(model, bytes);
     }
     first.addComponent(true, bytes);
-    if (first.readableBytes() >= FIRST_BYTES && (model == null || model.isOver())) {
+    long starts = model == null || model.isOver() ? FIRST_BYTES : startsWithout;
+    if (first.readableBytes() >= starts) {
       begin();
     } else if (!ready && first.readableBytes() > settings.maxBodyBytes()) {
       fail(formTooLarge());

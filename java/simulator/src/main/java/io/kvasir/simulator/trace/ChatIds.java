@@ -1,6 +1,5 @@
 package io.kvasir.simulator.trace;
 
-import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
 import it.unimi.dsi.fastutil.longs.Long2LongOpenHashMap;
@@ -20,8 +19,6 @@ final class ChatIds {
   /** The id of the row that a row continues. */
   static final String PARENT = "parent_chat_id";
 
-  private static final JsonFactory JSON = new JsonFactory();
-
   private final Long2LongOpenHashMap firstOf = new Long2LongOpenHashMap();
 
   /**
@@ -32,7 +29,7 @@ final class ChatIds {
    */
   static boolean areNamedIn(String first) {
     Set<String> keys = new HashSet<>();
-    try (JsonParser json = JSON.createParser(first)) {
+    try (JsonParser json = MooncakeParser.JSON.createParser(first)) {
       json.nextToken();
       while (json.nextToken() == JsonToken.FIELD_NAME) {
         keys.add(json.currentName());

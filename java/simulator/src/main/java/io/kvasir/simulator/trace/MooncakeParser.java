@@ -39,7 +39,8 @@ final class MooncakeParser implements RowParser {
       "prompt_token_ids must be an array of integers from 0 to " + MAX_TOKEN;
   private static final int MAX_SESSION_CHARACTERS = 256;
 
-  private static final JsonFactory JSON =
+  /** Reads JSON with NaN and infinite numbers, which Python writes. */
+  static final JsonFactory JSON =
       JsonFactory.builder().enable(JsonReadFeature.ALLOW_NON_NUMERIC_NUMBERS).build();
 
   private final Trace.Builder trace;

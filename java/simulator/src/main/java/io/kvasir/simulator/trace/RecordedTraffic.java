@@ -4,6 +4,7 @@ import io.kvasir.fleet.record.InvalidRecordingException;
 import io.kvasir.fleet.record.RecordedEvent;
 import io.kvasir.fleet.record.RecordingReader;
 import io.kvasir.fleet.record.ServedRequest;
+import io.kvasir.fleet.record.ServedRequestReader;
 import io.kvasir.model.Errors;
 import it.unimi.dsi.fastutil.longs.Long2IntOpenHashMap;
 import java.io.IOException;
@@ -27,8 +28,25 @@ public final class RecordedTraffic {
 
   private static final double NS_PER_MS = 1e6;
 
-  /** A request and when it arrived and ended, in milliseconds since the recording's start. */
-  private record Row(ServedRequest request, double arrivedMs, double endedMs) {}
+  /**
+   * A request.
+   *
+   * @param blocks the names of its blocks, different for different models
+   * @param arrivedMs when it arrived, in milliseconds since the recording's start
+   * @param endedMs when it ended
+   */
+  @SuppressWarnings("ArrayRecordComponent") // value semantics of the array are never used
+  private record Row(ServedRequest request, long[] blocks, double arrivedMs, double endedMs) {
+
+    static Row of(ServedRequest request, double endedMs) {
+      long key = ServedRequestReader.modelKey(request.model());
+      long[] blocks = request.blocks().clone();
+      for (int i = 0; i < blocks.length; i++) {
+        blocks[i] ^= key;
+      }
+      return new Row(request, blocks, Math.max(0, endedMs - request.tookMs()), endedMs);
+    }
+  }
 
   private RecordedTraffic() {}
 
@@ -43,11 +61,12 @@ public final class RecordedTraffic {
    */
   public static Trace read(Path file) throws IOException {
     List<Row> rows = new ArrayList<>();
+    ServedRequestReader requests = new ServedRequestReader();
     long torn;
     try (RecordingReader reader = RecordingReader.open(file)) {
       long number = 1;
       for (RecordedEvent event = reader.next(); event != null; event = reader.next(), number++) {
-        Row row = row(file, number, event);
+        Row row = row(file, number, event, requests);
         if (row != null) {
           rows.add(row);
         }
@@ -73,14 +92,12 @@ public final class RecordedTraffic {
     return trace.build();
   }
 
-  private static @Nullable Row row(Path file, long number, RecordedEvent event)
+  private static @Nullable Row row(
+      Path file, long number, RecordedEvent event, ServedRequestReader requests)
       throws InvalidTraceException {
     try {
-      ServedRequest request = ServedRequest.parse(event.json());
-      double endedMs = event.timestampMs();
-      return request == null
-          ? null
-          : new Row(request, Math.max(0, endedMs - request.tookMs()), endedMs);
+      ServedRequest request = requests.read(event.json());
+      return request == null ? null : Row.of(request, (double) event.timestampMs());
     } catch (InvalidRecordingException e) {
       throw new InvalidTraceException(
           Errors.shown(file) + ": event " + number + ": " + e.getMessage(), e);
@@ -110,7 +127,7 @@ public final class RecordedTraffic {
 
   private static void add(Trace.Builder trace, Row row, Beginning beginning) {
     ServedRequest request = row.request();
-    for (long block : request.blocks()) {
+    for (long block : row.blocks()) {
       trace.addId(block);
     }
     trace.beginsWith(beginning.row(), beginning.tokens());
@@ -149,7 +166,7 @@ public final class RecordedTraffic {
     /** O(blocks). */
     Beginning of(int index) {
       Row row = rows.get(index);
-      long[] blocks = row.request().blocks();
+      long[] blocks = row.blocks();
       int shared = blocks.length;
       while (shared > 0 && !holders.containsKey(blocks[shared - 1])) {
         shared--;

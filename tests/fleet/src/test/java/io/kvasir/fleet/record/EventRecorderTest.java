@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import com.fasterxml.jackson.core.JsonGenerator;
 import io.kvasir.testing.harness.Await;
 import io.kvasir.testing.harness.ChildProcess;
 import java.io.IOException;
@@ -46,6 +47,56 @@ class EventRecorderTest {
             {"timestamp":0,"event":{"number":1}}
             {"timestamp":12,"event":{"text" : "a\\nb"}}
             """);
+  }
+
+  /** Fifteen large events would fit by number. */
+  @Test
+  void waitingEventsHaveABoundOfBytes() throws Exception {
+    CountDownLatch writing = new CountDownLatch(1);
+    CountDownLatch goOn = new CountDownLatch(1);
+    EventRecorder recorder = EventRecorder.open(file(), RecorderOptions.DEFAULT);
+    recorder.record(
+        json -> {
+          writing.countDown();
+          Await.opened("the others are recorded", goOn);
+          numbered(0).writeTo(json);
+        });
+    Await.opened("the first is written", writing);
+    JsonEvent large =
+        new JsonEvent() {
+          @Override
+          public void writeTo(JsonGenerator json) throws IOException {
+            numbered(1).writeTo(json);
+          }
+
+          @Override
+          public int queuedBytes() {
+            return 1 << 23;
+          }
+        };
+    for (int i = 0; i < 15; i++) {
+      assertThat(recorder.record(large)).as("event %d", i).isEqualTo(i < 4);
+    }
+    assertThat(recorder.stats().dropped()).isEqualTo(11);
+    goOn.countDown();
+    Await.until("room", () -> recorder.record(large));
+    recorder.close();
+    assertThat(recorder.stats().written()).isEqualTo(6);
+  }
+
+  @Test
+  void aStopDoesNotWaitForADiskThatHangs() throws Exception {
+    CountDownLatch goOn = new CountDownLatch(1);
+    EventRecorder recorder = EventRecorder.open(file(), RecorderOptions.DEFAULT);
+    recorder.record(
+        json -> {
+          Await.opened("the end of the stop", goOn);
+          numbered(0).writeTo(json);
+        });
+    assertThatThrownBy(() -> recorder.closeWithin(1))
+        .isInstanceOf(IOException.class)
+        .hasMessage(file() + ": the disk has not taken the last events within 1 ms");
+    goOn.countDown();
   }
 
   @Test

@@ -77,6 +77,19 @@ class BodyScanTest {
     }
   }
 
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "{'messages':[1,2],'system':'12345','n':1} | 12",
+        "{'input':'123','instructions':'1234','tools':[{}]} | 15",
+        "{'prompt':'12345','system':'x','tools':[]} | 7",
+        "{'system':'12345'} | 0"
+      })
+  void theSizeOfAPromptIsThatOfAllItsParts(String json, int bytes) throws InvalidBodyException {
+    assertThat(scan(json.replace('\'', '"')).promptBytes()).isEqualTo(bytes);
+  }
+
   @Test
   void anthropicAndResponsesPromptsAreChats() throws InvalidBodyException {
     String messages = "\"messages\":[{\"role\":\"user\",\"content\":\"Hi\"}]";

@@ -73,6 +73,24 @@ class BodyThreadsTest {
   }
 
   @Test
+  void oneClientLeavesRoomForOthers() {
+    CountDownLatch go = new CountDownLatch(1);
+    try (BodyThreads threads = new BodyThreads(1, 4)) {
+      for (int i = 0; i < 2; i++) {
+        assertThat(
+                threads.run(budget.open("greedy"), () -> Await.opened("the signal to go on", go)))
+            .isTrue();
+      }
+      assertThat(threads.run(budget.open("greedy"), () -> {})).isFalse();
+      CountDownLatch other = new CountDownLatch(1);
+      assertThat(threads.run(budget.open("other"), other::countDown)).isTrue();
+      go.countDown();
+      Await.opened("the other client's task", other);
+      assertThat(threads.run(budget.open("greedy"), () -> {})).isTrue();
+    }
+  }
+
+  @Test
   void closeWaitsForWhatRuns() {
     CountDownLatch begun = new CountDownLatch(1);
     CountDownLatch never = new CountDownLatch(1);

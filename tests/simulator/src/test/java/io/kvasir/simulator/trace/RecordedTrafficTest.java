@@ -9,6 +9,7 @@ import io.kvasir.fleet.record.JsonEvent;
 import io.kvasir.fleet.record.RecorderOptions;
 import io.kvasir.fleet.record.ServedRequest;
 import io.kvasir.fleet.record.ServedRequest.Form;
+import io.kvasir.fleet.record.ServedRequestReader;
 import io.kvasir.simulator.workload.TraceRequests;
 import io.kvasir.timing.StepTiming;
 import java.io.IOException;
@@ -54,7 +55,20 @@ class RecordedTrafficTest {
   private static ServedRequest request(
       String conversation, int rank, double tookMs, int input, int cached, long... blocks) {
     return new ServedRequest(
-        "m", "w", rank, conversation, tookMs, -1, input, 20, cached, 0, Form.TOKENS, BLOCK, blocks);
+        "m",
+        "w",
+        rank,
+        conversation,
+        tookMs,
+        -1,
+        input,
+        20,
+        cached,
+        0,
+        Form.TOKENS,
+        BLOCK,
+        blocks,
+        0);
   }
 
   private void ends(long atMs, JsonEvent event) {
@@ -95,7 +109,7 @@ class RecordedTrafficTest {
     assertThat(trace.arrivalNs(1)).isEqualTo(40_500_000);
     assertThat(new int[] {trace.inputTokens(0), trace.inputTokens(1)}).containsExactly(33, 40);
     assertThat(trace.idCount(1)).isEqualTo(2);
-    assertThat(trace.id(1, 1)).isEqualTo(2);
+    assertThat(trace.id(1, 1)).isEqualTo(2 ^ ServedRequestReader.modelKey("m"));
     assertThat(trace.session(0)).isNotEqualTo(trace.session(1));
     assertThat(trace.warnings()).isEmpty();
   }
@@ -173,12 +187,29 @@ class RecordedTrafficTest {
   }
 
   @Test
+  void modelsShareNoBlocks() throws IOException {
+    ends(100, request("a", 0, 10, 40, -1, 1, 2));
+    ends(
+        200,
+        new ServedRequest(
+            "n", "w", 0, null, 1, -1, 40, 2, -1, 0, Form.TOKENS, BLOCK, new long[] {1, 2}, 0));
+    ServedRequest again = request("b", 0, 10, 60, -1, 1, 2, 3);
+    ends(300, again.withKnown(2));
+    Trace trace = read();
+    assertThat(trace.id(1, 0)).isNotEqualTo(trace.id(0, 0));
+    assertThat(trace.id(2, 0)).isEqualTo(trace.id(0, 0));
+    assertThat(trace.id(2, 1)).isEqualTo(trace.id(0, 1));
+    assertThat(trace.idCount(2)).isEqualTo(3);
+    assertThat(shared(prompt(trace, 0), prompt(trace, 1))).isZero();
+  }
+
+  @Test
   void blocksOfSeveralSizesAreRefused() {
     ends(100, request(null, 0, 10, 40, -1, 1, 2));
     ends(
         200,
         new ServedRequest(
-            "n", "w", 0, null, 1, -1, 70, 2, -1, 0, Form.TEXT, 32, new long[] {5, 6}));
+            "n", "w", 0, null, 1, -1, 70, 2, -1, 0, Form.TEXT, 32, new long[] {5, 6}, 0));
     assertThatThrownBy(this::read)
         .isInstanceOf(InvalidTraceException.class)
         .hasMessageContaining(

@@ -26,7 +26,7 @@ class TraceUnitsTest {
         read(
             TraceUnits.OF_FILE,
             """
-            {"chat_id": 4, "parent_chat_id": -1, "timestamp": 0.5, "input_length": 40, "output_length": 1, "hash_ids": [1, 2, 3]}
+            {"chat_id": 4, "parent_chat_id": -1, "timestamp": 0.5, "input_length": 40, "output_length": 1, "hash_ids": [1, 2, 3], "user": NaN}
             {"chat_id": 5, "parent_chat_id": -1, "timestamp": 1.0, "input_length": 40, "output_length": 1, "hash_ids": [1, 2, 4]}
             {"chat_id": 6, "parent_chat_id": 4, "timestamp": 61.5, "input_length": 48, "output_length": 1, "hash_ids": [1, 2, 3]}
             {"chat_id": 7, "parent_chat_id": 6, "timestamp": 62, "input_length": 48, "output_length": 1, "hash_ids": [1, 2, 3]}

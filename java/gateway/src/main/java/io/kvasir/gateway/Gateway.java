@@ -53,7 +53,6 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.LongSupplier;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -162,7 +161,10 @@ public final class Gateway implements AutoCloseable {
             recording,
             times.clockNs());
     this.handler = new GatewayHandler(services);
-    addGauges(services, connections);
+    new GatewayGauges(metrics)
+        .ofRequests(services, connections, handler::queuedByRouters)
+        .ofReplicas(replicas)
+        .ofWorkers(fleets, times.clockNs());
     this.health =
         new HealthChecks(
             fleets,
@@ -387,81 +389,6 @@ public final class Gateway implements AutoCloseable {
     }
     PrefixIndex own = new NativePrefixIndex(HashFormat.KVASIR, tokensPerBlock, indexMemory.take(1));
     return new FollowedRanks(pump, recording.following(own), own, tokensPerBlock, loop, sentBytes);
-  }
-
-  private void addGauges(Services services, ConnectionLimit connections) {
-    GatewayMetrics metrics = services.metrics();
-    metrics.gauge("kvasir.connections", "Connections of clients.", connections::open);
-    metrics.gauge(
-        "kvasir.num.requests.running",
-        "Requests in service.",
-        () -> services.admission().running());
-    waitingGauge(metrics, "admission", () -> services.admission().queued());
-    waitingGauge(metrics, "router", handler::queuedByRouters);
-    metrics.gauge(
-        "kvasir.body.bytes",
-        "Bytes held of request bodies, as far as they have arrived, and of decoded prompts.",
-        () -> services.bodies().used());
-    metrics.gauge(
-        "kvasir.access.log.dropped",
-        "Access log lines that were counted instead of written.",
-        log::dropped);
-    metrics.gauge(
-        "kvasir.recording.dropped",
-        "Requests and block events that --record counted instead of writing them.",
-        recording::dropped);
-    if (replicas != null) {
-      addGauges(metrics, replicas);
-    }
-    for (FleetWorker worker : fleets.workers()) {
-      metrics.workerGauge(
-          "kvasir.worker.healthy",
-          "Whether the last health checks were good.",
-          worker.name(),
-          () -> worker.healthy() ? 1 : 0);
-      metrics.workerGauge(
-          "kvasir.worker.takes.requests",
-          "Whether requests may be sent to the worker.",
-          worker.name(),
-          () -> fleets.takes(worker, times.clockNs().getAsLong()) ? 1 : 0);
-      metrics.workerGauge(
-          "kvasir.worker.requests.running",
-          "Requests of this gateway in flight at the worker.",
-          worker.name(),
-          worker::activeRequests);
-    }
-  }
-
-  private static void waitingGauge(GatewayMetrics metrics, String queue, Supplier<Number> value) {
-    metrics.gauge(
-        "kvasir.num.requests.waiting",
-        "Requests that wait for their start, by the queue: the gateway's or the fleet router's.",
-        "queue",
-        queue,
-        value);
-  }
-
-  private static void addGauges(GatewayMetrics metrics, ReplicaLink replicas) {
-    metrics.gauge("kvasir.replicas", "Other gateways whose loads are counted.", replicas::replicas);
-    metrics.gauge(
-        "kvasir.replica.requests",
-        "Requests in flight that other gateways have placed.",
-        replicas::requests);
-    metrics.gauge(
-        "kvasir.replica.messages.ignored",
-        "Messages of other gateways about fleets that this one does not have, or without sense.",
-        replicas::ignored);
-    metrics.gauge(
-        "kvasir.replica.messages.dropped",
-        "Messages to other gateways that were dropped, because too many waited.",
-        replicas::dropped);
-    for (String peer : replicas.peers()) {
-      metrics.peerGauge(
-          "kvasir.replica.last.message.age",
-          "Seconds since the last message of another gateway.",
-          peer,
-          () -> replicas.lastMessageAgeSeconds(peer));
-    }
   }
 
   static String invalid(int status, String message) {

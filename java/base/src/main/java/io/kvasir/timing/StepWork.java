@@ -88,7 +88,7 @@ public final class StepWork {
   }
 
   /**
-   * Adds tokens that share a step with others, beside what they are counted as above.
+   * Adds tokens that share a step with others, in addition to their counts above.
    *
    * @param decoded tokens of decoding requests of the rank
    * @param group tokens of all ranks that step together, for each of these ranks

@@ -26,7 +26,7 @@ public final class BodyBudget {
   }
 
   /**
-   * Creates an unused budget of which one client may have everything.
+   * Creates an unused budget that one client may use up.
    *
    * @param maxBytes bytes of all requests together, at least 1
    */

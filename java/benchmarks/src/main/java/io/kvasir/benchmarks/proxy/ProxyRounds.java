@@ -18,7 +18,7 @@ final class ProxyRounds {
   private static final int INTERVAL_MS = 20;
   private static final int MS_PER_S = 1000;
   private static final double NS_PER_US = 1e3;
-  private static final int PACE_CHUNKS = 100; // requests cost little beside so many chunks
+  private static final int PACE_CHUNKS = 100; // requests cost little compared with so many chunks
   private static final int FIRST_BYTE_CHUNKS = 10;
   private static final int MIN_WARM_UPS = 5;
   private static final int MAX_WARM_UPS = 15;

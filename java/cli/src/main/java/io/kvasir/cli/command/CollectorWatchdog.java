@@ -128,13 +128,13 @@ final class CollectorWatchdog {
     return now.atNs - sample.atNs >= WINDOW_NS;
   }
 
-  /** Time in which collectors have stopped the process. Those that run beside it do not count. */
+  /** Time in which collectors have stopped the process. Concurrent ones do not count. */
   private static long totalCollectionMs() {
     long sum = 0;
     for (GarbageCollectorMXBean collector : ManagementFactory.getGarbageCollectorMXBeans()) {
-      boolean beside =
+      boolean concurrent =
           collector.getName().contains("Concurrent") || collector.getName().contains("Cycles");
-      sum += beside ? 0 : Math.max(0, collector.getCollectionTime());
+      sum += concurrent ? 0 : Math.max(0, collector.getCollectionTime());
     }
     return sum;
   }

@@ -5,7 +5,7 @@ import io.kvasir.model.Errors;
 import java.util.List;
 import java.util.regex.Pattern;
 
-/** Options of which pages in browsers may use a gateway, with the names and defaults of vLLM. */
+/** Options that let pages in browsers use a gateway, with the names and defaults of vLLM. */
 @Heading("Limits and timeouts")
 final class ServeOrigins extends DeclaredOptions {
 

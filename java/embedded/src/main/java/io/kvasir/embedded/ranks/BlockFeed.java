@@ -89,7 +89,7 @@ public final class BlockFeed {
     }
   }
 
-  /** The rank starts anew, and nobody is told: its blocks are removed, numbers start from 0. */
+  /** The rank restarts without an event: its blocks are removed, numbers start from 0. */
   void restart(BlockPool pool) {
     pool.clear();
     pool.drainEvents((number, event) -> nextEvent = number + 1);

@@ -26,6 +26,6 @@ public interface BlockSink {
    */
   long take(int rank, List<BlockChange> changes);
 
-  /** A rank starts anew: without blocks, numbers from 0. */
+  /** A rank restarts without blocks; its numbers start from 0. */
   void restart(int rank);
 }

@@ -124,7 +124,7 @@ public final class RankWorker implements AutoCloseable {
     drainBlocks();
   }
 
-  /** Lets the blocks of a rank begin anew; see {@link BlockFeed#restart}. */
+  /** Restarts the blocks of a rank; see {@link BlockFeed#restart}. */
   public void restartBlocks(int rank) {
     if (worker.isLive(rank)) {
       feeds.get(rank).restart(worker.pools().get(rank));

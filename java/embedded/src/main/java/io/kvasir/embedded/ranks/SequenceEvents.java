@@ -41,7 +41,7 @@ public final class SequenceEvents implements RequestListener {
    *
    * @param meters receives counts
    * @param released receives the number of sequences that are not in flight any more
-   * @param feeds receive committed blocks, one for each rank; none if nobody needs them
+   * @param feeds receive committed blocks, one for each rank; none if they are not needed
    */
   SequenceEvents(RankMeters meters, IntConsumer released, List<BlockFeed> feeds) {
     this.meters = meters;

@@ -72,7 +72,7 @@ final class Booking {
   }
 
   /**
-   * Discounts blocks that nobody else uses by the part of the output that has streamed out; tells
+   * Discounts blocks of this request alone by the part of the output that has streamed out; tells
    * by how much the discount has grown.
    */
   long discount(long exclusiveBlocks) {

@@ -17,7 +17,7 @@ import java.util.List;
  * length, and for an added one the input, prefill and expected output tokens, the number of blocks
  * and their hashes.
  *
- * @param routerId the router that tells; drawn anew whenever it starts
+ * @param routerId the sending router; drawn at random at each start
  * @param messages in order; at most {@link #MAX_MESSAGES}
  */
 public record LoadFrame(long routerId, List<LoadMessage> messages) implements ReplicaFrame {

@@ -28,7 +28,7 @@ public final class ReplicaOutbox {
   /**
    * Makes an empty box for {@link #CAPACITY} messages.
    *
-   * @param routerId the sender, a number drawn anew at each start
+   * @param routerId the sender, a number drawn at random at each start
    */
   public ReplicaOutbox(long routerId) {
     this(routerId, CAPACITY);
@@ -37,7 +37,7 @@ public final class ReplicaOutbox {
   /**
    * Makes an empty box.
    *
-   * @param routerId the sender, a number drawn anew at each start
+   * @param routerId the sender, a number drawn at random at each start
    * @param capacity messages that may wait, at least 1
    * @throws IllegalArgumentException if {@code capacity} is below 1
    */

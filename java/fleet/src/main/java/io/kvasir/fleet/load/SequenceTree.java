@@ -166,7 +166,7 @@ final class SequenceTree {
     return first;
   }
 
-  /** Lets a run's only child begin where the run does, if nobody ends between them. */
+  /** Lets a run's only child begin where the run does, if no request ends between them. */
   private void mergeIfNeedless(SequenceRun run) {
     SequenceRun child = run.onlyChild();
     if (run == root || run.ends > 0 || child == null) {

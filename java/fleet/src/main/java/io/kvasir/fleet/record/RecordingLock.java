@@ -12,7 +12,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * The exclusive right to write a recording: a lock on the empty file {@code FILE.lock} beside its
+ * The exclusive right to write a recording: a lock on the empty file {@code FILE.lock} next to its
  * first file, over all rotations. The system releases the lock when the process dies. The lock file
  * remains, because a recorder could otherwise lock a file that another one has just deleted.
  *

@@ -86,7 +86,7 @@ public final class FleetRequest {
     return prompt;
   }
 
-  /** {@return the tokens that the client sent beside a chat or text prompt, or null} */
+  /** {@return the tokens that the client sent with a chat or text prompt, or null} */
   public int @Nullable [] promptTokenIds() {
     return promptTokenIds;
   }

@@ -162,7 +162,7 @@ public interface FleetRouter extends AutoCloseable {
    * Reports placements to other routers in front of the same ranks from now on, and counts theirs.
    * To be called once.
    *
-   * @param routerId number of this router, drawn anew at each start
+   * @param routerId number of this router, drawn at random at each start
    * @param out receives what this router places, under its lock: it must be quick and must not wait
    * @return books what others have placed; null for policies that place by their own counts only
    */

@@ -1,5 +1,5 @@
 /**
- * Which rank of which worker serves a request, for engines that Kvasir does not run.
+ * The choice of the worker and rank that serve a request, for engines that Kvasir does not run.
  *
  * <p>{@link io.kvasir.fleet.router.FleetRouter} is the port: one {@link
  * io.kvasir.fleet.router.FleetRequest} in, one {@link io.kvasir.fleet.router.Placement}, wait or

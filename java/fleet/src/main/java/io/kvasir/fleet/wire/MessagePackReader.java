@@ -217,7 +217,7 @@ final class MessagePackReader {
       long values = next == WireType.MAP ? 2L * length : length;
       if (depth < MAX_DEPTH) {
         left[++depth] = values;
-      } else { // the deeper values are counted among those beside their container
+      } else { // the deeper values are counted among the siblings of their container
         deep = true;
         left[depth] += values;
       }

@@ -89,7 +89,7 @@ final class PolledRanks implements TrtllmEventJson.Sink {
     return ranks[of].id;
   }
 
-  /** Whether the worker has answered lately, or never. */
+  /** Whether the worker's last answer is recent, or it has never answered. */
   boolean isProven() {
     return proven;
   }

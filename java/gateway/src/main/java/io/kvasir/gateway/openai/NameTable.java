@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class NameTable<E extends Enum<E>> {
 
-  /** The names by length, and the constants beside them. */
+  /** The names by length, and their constants. */
   private final List<List<byte[]>> names = new ArrayList<>();
 
   private final List<List<E>> constants = new ArrayList<>();

@@ -1,5 +1,5 @@
 /**
- * The bodies of the OpenAI API, and of the Anthropic and Responses APIs beside it: requests are
+ * The bodies of the OpenAI API, and of the Anthropic and Responses APIs: requests are
  * scanned and spliced, replies are split into events. Bodies stay bytes; no tree is built.
  */
 @NullMarked

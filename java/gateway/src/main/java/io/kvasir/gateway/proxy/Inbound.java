@@ -152,7 +152,7 @@ final class Inbound {
   }
 
   /**
-   * Counts the tokens that a body has beside its prompt, before they are decoded.
+   * Counts the tokens that a body has besides its prompt, before they are decoded.
    *
    * @throws BodyPrompt.NoRoom if the budget is used up
    */

@@ -309,7 +309,7 @@ final class Placing {
         }
         return;
       }
-      boolean beside =
+      boolean inBackground =
           large != null
               && services
                   .threads()
@@ -319,7 +319,7 @@ final class Placing {
                         Routed next = new Routed(among, request, later, large, true, result);
                         loop.execute(() -> Placing.settle(next, false, result));
                       });
-      if (!beside) {
+      if (!inBackground) {
         loop.execute(
             () ->
                 Placing.settle(

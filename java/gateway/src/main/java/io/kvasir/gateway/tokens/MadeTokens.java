@@ -1,7 +1,7 @@
 package io.kvasir.gateway.tokens;
 
 /**
- * The tokens of one prompt, and who made them. Immutable by contract: the array is not copied.
+ * The tokens of one prompt, and their tokenizer. Immutable by contract: the array is not copied.
  *
  * @param ids the tokens
  * @param maker the worker that made them

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * SGLang: {@code /tokenize} takes a text, and a chat only in some versions. No version is known to
- * lose nothing when {@code input_ids} are sent beside the messages of a chat.
+ * lose nothing when {@code input_ids} are sent with the messages of a chat.
  */
 final class SglangTokens implements TokenDialect {
 

@@ -35,7 +35,7 @@ final class TokenBodies {
           BodyField.CACHE_SALT,
           BodyField.PRIORITY);
 
-  /** What {@code POST /tokenize} takes beside the texts of a completion. */
+  /** What {@code POST /tokenize} takes besides the texts of a completion. */
   private static final List<BodyField> OF_TEXTS =
       List.of(BodyField.MODEL, BodyField.ADD_SPECIAL_TOKENS);
 

@@ -13,11 +13,11 @@ import org.jspecify.annotations.Nullable;
  * Tokens by the question that they answer. Those used last are kept, within a number of bytes.
  * Their maker may have recovered since.
  *
- * <p>Thread-safe; every call is O(1) beside the question's bytes. Arrays are shared, not copied.
+ * <p>Thread-safe; every call is O(bytes of the question). Arrays are shared, not copied.
  */
 final class TokenCache {
 
-  /** Bytes of an entry beside its tokens, about. */
+  /** Bytes of an entry besides its tokens, about. */
   private static final int ENTRY_BYTES = 160;
 
   private final long maxBytes;

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 /** How engines of one flavor make tokens, and take them. Stateless. */
 interface TokenDialect {
 
-  /** The field beside {@code prompt} in which a request can have its tokens; null if none. */
+  /** The field next to {@code prompt} in which a request can have its tokens; null if none. */
   @Nullable BodyField tokensField();
 
   /** The ways to ask for the tokens of a request, best first; none if no endpoint has them. */

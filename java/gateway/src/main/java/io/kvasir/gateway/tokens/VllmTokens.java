@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * vLLM: {@code /v1/chat/completions/render} takes a whole chat and exists in newer versions that
- * are told to serve it; {@code /tokenize} takes a text, or a chat with the fields below.
+ * are started with it; {@code /tokenize} takes a text, or a chat with the fields below.
  */
 final class VllmTokens implements TokenDialect {
 

@@ -12,7 +12,7 @@ import java.util.concurrent.ConcurrentHashMap;
  * An index behind event streams that notes of which ranks it knows all blocks. It does not know
  * them if the rank is cleared while it is hidden, which is what a stream does whose events are
  * gone, those before its first one among them; or if the parent of a stored block is unknown, or
- * there is no room for it. A rank that is removed begins anew. Thread-safe.
+ * there is no room for it. A rank that is removed starts over. Thread-safe.
  */
 public final class EventHistories extends ForwardingIndex {
 

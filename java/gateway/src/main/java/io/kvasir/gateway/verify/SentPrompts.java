@@ -17,7 +17,7 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The prompts that were sent to one worker lately. Stored blocks are matched against them: the rank
+ * The prompts that were sent to one worker recently. Stored blocks are matched against them: the rank
  * that stores the last full block of a prompt is the one that computed it.
  *
  * <p>A block that several prompts share is evidence for the one that is pinned to the storing rank.

@@ -21,7 +21,7 @@ final class StoredSamples implements StoredListener {
 
   private final int tokensPerBlock;
 
-  /** Guarded by itself. The pump's thread adds, so nobody holds it for long. */
+  /** Guarded by itself. The pump's thread adds, so it is never held for long. */
   private final Deque<Sample> samples = new ArrayDeque<>();
 
   private volatile boolean wanted = true;

@@ -184,11 +184,11 @@ final class TokenEvidence {
       case UNKNOWN ->
           votes.isEmpty()
               ? "not enough prompts have been stored"
-              : lately() + " prompts were not stored as expected";
+              : recent() + " prompts were not stored as expected";
     };
   }
 
-  private int lately() {
+  private int recent() {
     return votes.values().stream().mapToInt(each -> each.contradictions).sum();
   }
 

@@ -105,7 +105,7 @@ public final class WorkerChecks {
     return samples;
   }
 
-  /** The worker was restarted or described anew: earlier evidence does not count. */
+  /** The worker was restarted or its facts changed: earlier evidence does not count. */
   public synchronized void reset() {
     tokens = new TokenEvidence(clockNs);
     steering = new SteeringEvidence(ranks);

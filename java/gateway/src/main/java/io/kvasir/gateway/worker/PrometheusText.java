@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads samples of metrics in Prometheus's text format. A line that is not valid is skipped; the
- * lines beside it count.
+ * other lines count.
  */
 final class PrometheusText {
 

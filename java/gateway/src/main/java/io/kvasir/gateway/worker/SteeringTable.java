@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Which requests can name their rank, and how: by flavor, version, endpoint and load balancing. The
- * rows and their sources are in {@code steering.txt} beside this class.
+ * rows and their sources are in {@code steering.txt} next to this class.
  *
  * <p>Immutable and thread-safe. A look-up is O(rows).
  */
@@ -54,7 +54,7 @@ public final class SteeringTable {
   private static SteeringTable load() {
     try (InputStream in = SteeringTable.class.getResourceAsStream("steering.txt")) {
       if (in == null) {
-        throw new IllegalStateException("steering.txt is missing beside its class");
+        throw new IllegalStateException("steering.txt is missing next to its class");
       }
       return parse(new String(in.readAllBytes(), StandardCharsets.UTF_8));
     } catch (IOException e) {

@@ -24,7 +24,7 @@ final class PeerFaults {
   private final Map<String, Long> warnedNs = new HashMap<>();
 
   /**
-   * Logs a fault, unless it was logged lately.
+   * Logs a fault, unless it was logged recently.
    *
    * @param endpoint where the peer is or connected to
    * @param peer its address

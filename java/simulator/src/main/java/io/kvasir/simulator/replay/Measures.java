@@ -4,7 +4,7 @@ import io.kvasir.fleet.router.LatencyTargets;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a replay measures beside what it always does.
+ * What a replay measures besides its usual figures.
  *
  * <p>Immutable.
  *

@@ -25,7 +25,7 @@ import java.util.List;
  * @param executor how ranks run their requests
  * @param timing the timing model
  * @param mode which phases of serving the ranks run
- * @param measures what is measured beside what always is
+ * @param measures what is measured besides the usual figures
  */
 public record ReplaySettings(
     int ranks,
@@ -210,7 +210,7 @@ public record ReplaySettings(
   /**
    * These settings with other measures.
    *
-   * @param other what is measured beside what always is
+   * @param other what is measured besides the usual figures
    * @return the settings
    */
   public ReplaySettings withMeasures(Measures other) {

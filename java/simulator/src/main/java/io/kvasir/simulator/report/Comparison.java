@@ -66,7 +66,7 @@ final class Comparison {
   }
 
   /**
-   * {@code best} or {@code worst} if a value looks like that beside the others as they are shown;
+   * {@code best} or {@code worst} if a value looks like that next to the others as they are shown;
    * empty otherwise, and if all look the same.
    */
   static String mark(double[] values, int index, int decimals, Better better) {

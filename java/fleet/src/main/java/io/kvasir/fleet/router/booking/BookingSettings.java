@@ -28,7 +28,7 @@ public record BookingSettings(BookingOptions options, long ttlMs, long maxIndexB
   /** Key of {@link BookingOptions#explain}. */
   public static final String EXPLAIN = "explain";
 
-  /** Key of {@link #ttlMs}, in seconds, beside block events. */
+  /** Key of {@link #ttlMs}, in seconds, in addition to block events. */
   public static final String PREDICTED_TTL = "router_predicted_ttl_secs";
 
   /** Key of {@link #ttlMs}, in seconds, without block events. */

@@ -1,6 +1,6 @@
 package io.kvasir.fleet.router.projected;
 
-/** The share of their time that ranks computed prompts lately. Not thread-safe. */
+/** The share of recent time in which ranks computed prompts. Not thread-safe. */
 final class LoadEstimate {
 
   private static final double MEMORY_MS = 30_000;

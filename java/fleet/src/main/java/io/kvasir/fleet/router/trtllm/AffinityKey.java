@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Names the beginning of a chat: the contents of its first two messages, and the first tokens where
- * the client sent tokens beside it.
+ * the client sent tokens with it.
  *
  * <p>TensorRT-LLM takes a keyed BLAKE3 here. Ours is XXH3 with a seed: no key ever leaves the
  * router, so the difference cannot be observed, except by constructed collisions, which would put

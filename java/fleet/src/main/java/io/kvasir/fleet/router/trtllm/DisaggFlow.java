@@ -179,7 +179,7 @@ public final class DisaggFlow {
   }
 
   /**
-   * The prompt of the generation part: the context server's tokens, so that nobody tokenises twice.
+   * The prompt of the generation part: the context server's tokens, so that it is tokenised once.
    *
    * @param own the request's prompt
    * @param answer the context server's answer

@@ -31,7 +31,7 @@ public record DisaggParams(
     boolean firstTurn,
     Map<String, Object> others) {
 
-  /** The parameters of a request of which nothing is known. */
+  /** The parameters of an unknown request. */
   public static final DisaggParams NONE = new DisaggParams(null, null, null, null, false, Map.of());
 
   /** The part of a request that a server is to compute. */

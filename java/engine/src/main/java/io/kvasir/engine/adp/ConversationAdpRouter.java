@@ -32,7 +32,7 @@ public final class ConversationAdpRouter implements AdpRouter {
    *      missed prefix costs more than some imbalance.
    *    - Any other request (new conversation, no conversation, or bound rank full) follows the
    *      placement policy among ranks below the soft target. If there is none, the least loaded
-   *      rank takes it. An unbound conversation is bound there; a conversation whose rank was full
+   *      rank takes it. By least tokens, equal ranks are taken in turn. An unbound conversation is bound there; a conversation whose rank was full
    *      keeps its binding.
    *
    * Nothing is left over: requests beyond the ranks' hard caps are placed too.
@@ -160,6 +160,9 @@ public final class ConversationAdpRouter implements AdpRouter {
     boolean roundRobin = rank >= 0;
     if (!roundRobin) {
       rank = lightest(index, expected);
+      if (placement == NewConversationPlacement.LEAST_TOKENS) {
+        cursor = (rank + 1) % ranks.ranks();
+      }
     }
     if (boundRank >= 0) {
       place(index, rank, AdpReason.OVERFLOW);
@@ -224,10 +227,18 @@ public final class ConversationAdpRouter implements AdpRouter {
   }
 
   private boolean lighter(int rank, int other) {
-    if (placement == NewConversationPlacement.LEAST_TOKENS
-        && ranks.activeTokens(rank) != ranks.activeTokens(other)) {
+    boolean byTokens = placement == NewConversationPlacement.LEAST_TOKENS;
+    if (byTokens && ranks.activeTokens(rank) != ranks.activeTokens(other)) {
       return ranks.activeTokens(rank) < ranks.activeTokens(other);
     }
-    return ranks.activeRequests(rank) < ranks.activeRequests(other);
+    if (ranks.activeRequests(rank) != ranks.activeRequests(other)) {
+      return ranks.activeRequests(rank) < ranks.activeRequests(other);
+    }
+    return byTokens && fromCursor(rank) < fromCursor(other);
+  }
+
+  /** How many ranks the cursor passes before it reaches a rank. */
+  private int fromCursor(int rank) {
+    return Math.floorMod(rank - cursor, ranks.ranks());
   }
 }

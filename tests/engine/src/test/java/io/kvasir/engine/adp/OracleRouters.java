@@ -214,12 +214,17 @@ final class OracleRouters {
       if (!turn) {
         boolean byTokens =
             config.newConversationPlacement() == NewConversationPlacement.LEAST_TOKENS;
+        List<Integer> inTurn = new ArrayList<>();
+        for (int step = 0; step < ranks; step++) {
+          inTurn.add(byTokens ? (conversationCursor + step) % ranks : step);
+        }
         pick =
             Collections.min(
                 usable.isEmpty() ? active.keySet() : usable,
                 Comparator.<Integer, Long>comparing(r -> byTokens ? tokens.get(r) : 0L)
                     .thenComparing(r -> active.get(r))
-                    .thenComparing(r -> r));
+                    .thenComparing(inTurn::indexOf));
+        conversationCursor = byTokens ? pick + 1 : conversationCursor;
       }
       AdpReason fresh = turn ? AdpReason.ROUND_ROBIN : AdpReason.LOAD;
       place(i, pick, home != null ? AdpReason.OVERFLOW : fresh, charge(i, pick));

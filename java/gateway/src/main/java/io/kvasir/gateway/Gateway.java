@@ -346,7 +346,7 @@ public final class Gateway implements AutoCloseable {
     boolean publishes = first.publishes();
     FleetRouterProvider policy = settings.policy(publishes);
     FleetRouter router =
-        policy.create(withIndexMemory(policy), FleetRouterSetup.of(tokensPerBlock));
+        policy.create(withIndexMemory(model, policy), FleetRouterSetup.of(tokensPerBlock));
     if (replicas != null) {
       replicas.join(fleetId(model, tokensPerBlock), router);
     }
@@ -354,16 +354,16 @@ public final class Gateway implements AutoCloseable {
         router,
         policy.choosesRanks(),
         tokensPerBlock,
-        publishes ? followed(policy, router, tokensPerBlock) : null,
+        publishes ? followed(model, policy, router, tokensPerBlock) : null,
         policy.readsForwardPasses() ? new FleetSteps(pump, router) : null);
   }
 
   /** The args of a policy, with a share of the memory for indexes if they do not set one. */
-  private Map<String, Object> withIndexMemory(FleetRouterProvider policy) {
+  private Map<String, Object> withIndexMemory(String model, FleetRouterProvider policy) {
     Map<String, Object> args = settings.argsOf(policy);
     if (policy.keys().contains(BookingSettings.MAX_INDEX_BYTES)
         && !args.containsKey(BookingSettings.MAX_INDEX_BYTES)) {
-      args.put(BookingSettings.MAX_INDEX_BYTES, indexMemory.take(INDEXES_OF_A_ROUTER));
+      args.put(BookingSettings.MAX_INDEX_BYTES, indexMemory.take(model, INDEXES_OF_A_ROUTER));
     }
     return args;
   }
@@ -379,13 +379,14 @@ public final class Gateway implements AutoCloseable {
 
   /** The index of a router that matches by block events, or else one beside it. */
   private FollowedRanks followed(
-      FleetRouterProvider policy, FleetRouter router, int tokensPerBlock) {
+      String model, FleetRouterProvider policy, FleetRouter router, int tokensPerBlock) {
     PrefixIndex index = policy.followsBlocks() ? router.index() : null;
     if (index != null) {
       return new FollowedRanks(
           pump, recording.following(index), null, tokensPerBlock, loop, sentBytes);
     }
-    PrefixIndex own = new NativePrefixIndex(HashFormat.KVASIR, tokensPerBlock, indexMemory.take(1));
+    PrefixIndex own =
+        new NativePrefixIndex(HashFormat.KVASIR, tokensPerBlock, indexMemory.take(model, 1));
     return new FollowedRanks(pump, recording.following(own), own, tokensPerBlock, loop, sentBytes);
   }
 

@@ -339,7 +339,8 @@ public final class FollowedRanks implements AutoCloseable {
                 + report.otherBlockSize()
                 + " tokens instead of "
                 + tokensPerBlock
-                + "; its prefixes are not matched");
+                + "; its prefixes are not matched: give all workers of the model block_size="
+                + report.otherBlockSize());
       }
       if (report.namedRank() >= 0 && report.namedRank() != rank + offset) {
         problems.add(

@@ -234,10 +234,7 @@ public final class Gateway implements AutoCloseable {
       Times times)
       throws IOException {
     for (boolean publishes : new boolean[] {false, true}) { // wrong args are refused before a start
-      settings
-          .policy(publishes)
-          .create(settings.routerArgs(), FleetRouterSetup.of(TOKENS_PER_BLOCK))
-          .close();
+      tryOut(settings.policy(publishes), settings.routerArgs());
     }
     Vertx vertx = HttpFront.eventLoops(settings.eventLoops());
     AccessLog log = new AccessLog(accessLog);
@@ -270,6 +267,19 @@ public final class Gateway implements AutoCloseable {
     } catch (IOException | RuntimeException e) {
       gateway.close();
       throw e;
+    }
+  }
+
+  /** Makes a router and closes it. */
+  private static void tryOut(FleetRouterProvider policy, Map<String, Object> args) {
+    try {
+      policy.create(args, FleetRouterSetup.of(TOKENS_PER_BLOCK)).close();
+    } catch (IllegalArgumentException e) {
+      throw e; // about the args
+    } catch (RuntimeException e) {
+      throw new IllegalArgumentException(
+          "fleet router " + policy.name() + " of " + policy.getClass().getName() + " fails: " + e,
+          e);
     }
   }
 
@@ -347,6 +357,12 @@ public final class Gateway implements AutoCloseable {
     FleetRouterProvider policy = settings.policy(publishes);
     FleetRouter router =
         policy.create(withIndexMemory(model, policy), FleetRouterSetup.of(tokensPerBlock));
+    LOG.info(
+        "model {}: fleet router {}, block events {}, blocks of {} tokens",
+        model,
+        router.name(),
+        publishes ? "followed" : "not followed",
+        tokensPerBlock);
     if (replicas != null) {
       replicas.join(fleetId(model, tokensPerBlock), router);
     }

@@ -6,6 +6,7 @@ import io.kvasir.cli.terminal.ErrorStream;
 import io.kvasir.cli.terminal.Interrupts;
 import io.kvasir.cli.terminal.LabelledErrors;
 import io.kvasir.cli.terminal.Machine;
+import io.kvasir.cli.terminal.ServerLogs;
 import java.io.BufferedOutputStream;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
@@ -26,9 +27,8 @@ public final class Main {
    * @param args the command and its options
    */
   public static void main(String[] args) {
-    if (List.of(args).contains(VERBOSE)) {
-      System.setProperty("org.slf4j.simpleLogger.defaultLogLevel", "debug");
-    }
+    List<String> words = List.of(args);
+    ServerLogs.configure(words, words.contains(VERBOSE));
     LabelledErrors.install(System.getenv());
     Console console =
         new Console(

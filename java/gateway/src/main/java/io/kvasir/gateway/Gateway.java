@@ -236,10 +236,7 @@ public final class Gateway implements AutoCloseable {
       Times times)
       throws IOException {
     for (boolean publishes : new boolean[] {false, true}) { // wrong args are refused before a start
-      settings
-          .policy(publishes)
-          .create(settings.routerArgs(), FleetRouterSetup.of(TOKENS_PER_BLOCK))
-          .close();
+      tryOut(settings.policy(publishes), settings.routerArgs());
     }
     Vertx vertx = HttpFront.eventLoops(settings.eventLoops());
     AccessLog log = new AccessLog(accessLog);
@@ -272,6 +269,19 @@ public final class Gateway implements AutoCloseable {
     } catch (IOException | RuntimeException e) {
       gateway.close();
       throw e;
+    }
+  }
+
+  /** Makes a router and closes it. */
+  private static void tryOut(FleetRouterProvider policy, Map<String, Object> args) {
+    try {
+      policy.create(args, FleetRouterSetup.of(TOKENS_PER_BLOCK)).close();
+    } catch (IllegalArgumentException e) {
+      throw e; // about the args
+    } catch (RuntimeException e) {
+      throw new IllegalArgumentException(
+          "fleet router " + policy.name() + " of " + policy.getClass().getName() + " fails: " + e,
+          e);
     }
   }
 
@@ -348,7 +358,13 @@ public final class Gateway implements AutoCloseable {
     boolean publishes = first.publishes();
     FleetRouterProvider policy = settings.policy(publishes);
     FleetRouter router =
-        policy.create(withIndexMemory(policy), FleetRouterSetup.of(tokensPerBlock));
+        policy.create(withIndexMemory(model, policy), FleetRouterSetup.of(tokensPerBlock));
+    LOG.info(
+        "model {}: fleet router {}, block events {}, blocks of {} tokens",
+        model,
+        router.name(),
+        publishes ? "followed" : "not followed",
+        tokensPerBlock);
     if (replicas != null) {
       replicas.join(fleetId(model, tokensPerBlock), router);
     }
@@ -356,16 +372,16 @@ public final class Gateway implements AutoCloseable {
         router,
         policy.choosesRanks(),
         tokensPerBlock,
-        publishes ? followed(policy, router, tokensPerBlock) : null,
+        publishes ? followed(model, policy, router, tokensPerBlock) : null,
         policy.readsForwardPasses() ? new FleetSteps(pump, router) : null);
   }
 
   /** The args of a policy, with a share of the memory for indexes if they do not set one. */
-  private Map<String, Object> withIndexMemory(FleetRouterProvider policy) {
+  private Map<String, Object> withIndexMemory(String model, FleetRouterProvider policy) {
     Map<String, Object> args = settings.argsOf(policy);
     if (policy.keys().contains(BookingSettings.MAX_INDEX_BYTES)
         && !args.containsKey(BookingSettings.MAX_INDEX_BYTES)) {
-      args.put(BookingSettings.MAX_INDEX_BYTES, indexMemory.take(INDEXES_OF_A_ROUTER));
+      args.put(BookingSettings.MAX_INDEX_BYTES, indexMemory.take(model, INDEXES_OF_A_ROUTER));
     }
     return args;
   }
@@ -381,13 +397,14 @@ public final class Gateway implements AutoCloseable {
 
   /** The index of a router that matches by block events, or else one beside it. */
   private FollowedRanks followed(
-      FleetRouterProvider policy, FleetRouter router, int tokensPerBlock) {
+      String model, FleetRouterProvider policy, FleetRouter router, int tokensPerBlock) {
     PrefixIndex index = policy.followsBlocks() ? router.index() : null;
     if (index != null) {
       return new FollowedRanks(
           pump, recording.following(index), null, tokensPerBlock, loop, sentBytes);
     }
-    PrefixIndex own = new NativePrefixIndex(HashFormat.KVASIR, tokensPerBlock, indexMemory.take(1));
+    PrefixIndex own =
+        new NativePrefixIndex(HashFormat.KVASIR, tokensPerBlock, indexMemory.take(model, 1));
     return new FollowedRanks(pump, recording.following(own), own, tokensPerBlock, loop, sentBytes);
   }
 

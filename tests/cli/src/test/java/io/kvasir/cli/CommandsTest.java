@@ -268,7 +268,8 @@ class CommandsTest {
 
   @Test
   void aGatewayWithoutAnswersSaysThatNoRouterIsChosen() {
-    String line = "serve --check --port 0 --admin-port 0 --worker http://127.0.0.1:1";
+    String line =
+        "serve --check --check-seconds 0 --port 0 --admin-port 0 --worker http://127.0.0.1:1";
 
     assertThat(run(line).err()).contains("kvasir: fleet router not chosen yet (no worker has");
     assertThat(run(line + " --fleet-router cost").err())

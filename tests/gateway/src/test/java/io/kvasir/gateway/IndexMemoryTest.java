@@ -11,16 +11,17 @@ class IndexMemoryTest {
   void allModelsTogetherHaveOneBound() {
     long total = 8L << 30;
     IndexMemory memory = new IndexMemory(total);
-    long first = memory.take(2);
+    long first = memory.take("a", 2);
     assertThat(first).as("each of two indexes of the first model").isEqualTo(total / 4);
     long taken = 2 * first;
+    assertThat(memory.take("a", 2)).as("the same model again").isEqualTo(first);
     for (int model = 1; model < 6; model++) {
-      taken += memory.take(1);
+      taken += memory.take("b" + model, 1);
     }
     assertThat(taken).isLessThanOrEqualTo(total);
     for (int model = 0; model < 100; model++) {
-      assertThat(memory.take(1)).isGreaterThanOrEqualTo(IndexMemory.MIN_BYTES);
+      assertThat(memory.take("c" + model, 1)).isGreaterThanOrEqualTo(IndexMemory.MIN_BYTES);
     }
-    assertThat(memory.take(2)).isEqualTo(IndexMemory.MIN_BYTES);
+    assertThat(memory.take("d", 2)).isEqualTo(IndexMemory.MIN_BYTES);
   }
 }

@@ -15,6 +15,7 @@ import java.util.Random;
 import java.util.function.Predicate;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
@@ -23,6 +24,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  */
 class MisconfiguredEnginesTest {
 
+  private static final String MODEL = StandInServer.MODEL;
   private static final int RANKS = 3;
   private static final int REQUESTS = 20;
   private static final long SEED = 13;
@@ -119,9 +121,89 @@ class MisconfiguredEnginesTest {
               problem ->
                   problem.matches(
                       "the events of rank [0-2] have blocks of 32 tokens instead of 64;"
-                          + " its prefixes are not matched"));
+                          + " its prefixes are not matched: give all workers of the model"
+                          + " block_size=32"));
       assertThat(verdict(worker, "steering")).isEqualTo("unknown");
     }
+  }
+
+  /** An engine without metrics does not say how large its blocks are; its events do. */
+  @Test
+  void theBlockSizeOfTheEventsIsTakenWhereNothingElseSaysIt() {
+    try (ScriptedEngine first = ScriptedEngine.start(List.of(MODEL), EngineLink::answer);
+        ScriptedEngine second = ScriptedEngine.start(List.of(MODEL), EngineLink::answer);
+        StandInServer events = StandInServer.start(EngineFlavor.VLLM, 1, 16);
+        StandInServer idle = StandInServer.start(EngineFlavor.VLLM, 1, 16);
+        TestGateway gateway =
+            TestGateway.of(
+                    List.of(
+                        "http://" + first.name() + events.events(),
+                        "http://" + second.name() + idle.events()))
+                .router("projected")
+                .healthEveryMs(20)
+                .start()) {
+      assertThat(ranks(gateway).path("block_size").asInt()).isEqualTo(32);
+      gateway.post(TestGateway.CHAT, ask(text()));
+      events.post("/v1/completions", completion(text()));
+      Await.until("the size", () -> ranks(gateway).path("block_size").asInt() == 16);
+      String worker = "worker_id=\"" + first.name() + "\"";
+      Await.until("its blocks", () -> gateway.metric("kvasir_kv_blocks", worker) > 0);
+      assertThat(problems(ranks(gateway))).isEmpty();
+      assertThat(gateway.post(TestGateway.CHAT, ask(text())).status()).isEqualTo(200);
+      assertThat(gateway.gateway().fleets().fleet(MODEL).workers()).hasSize(2);
+    }
+  }
+
+  @Test
+  void aStatedBlockSizeThatTheEventsContradictIsNamedWithItsRemedy() {
+    try (ScriptedEngine engine = ScriptedEngine.start(List.of(MODEL), EngineLink::answer);
+        StandInServer events = StandInServer.start(EngineFlavor.VLLM, 1, 16);
+        TestGateway gateway =
+            TestGateway.of(List.of("http://" + engine.name() + ",block_size=64" + events.events()))
+                .router("projected")
+                .healthEveryMs(20)
+                .start()) {
+      events.post("/v1/completions", completion(text()));
+      Await.until("a problem", () -> !problems(ranks(gateway)).isEmpty());
+      assertThat(problems(ranks(gateway)))
+          .containsExactly(
+              "the events of rank 0 have blocks of 16 tokens instead of 64; its prefixes are not"
+                  + " matched: give all workers of the model block_size=16");
+      assertThat(ranks(gateway).path("block_size").asInt()).isEqualTo(64);
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "vllm,vllm,sglang",
+    "sglang,sglang,vllm",
+    "TensorRT-LLM,trtllm,sglang",
+    "tensorrt_llm,trtllm,vllm"
+  })
+  void aWrongFlavorIsNamedWithItsRemedy(String owner, String right, String stated) {
+    try (ScriptedEngine engine = ScriptedEngine.good()) {
+      engine.models("{\"data\":[{\"id\":\"m\",\"owned_by\":\"" + owner + "\"}]}");
+      try (TestGateway gateway =
+          TestGateway.of(List.of("http://" + engine.name() + ",flavor=" + stated)).start()) {
+        String workers = gateway.admin("/workers").text();
+        assertThat(workers)
+            .contains("the engine is " + right + " by owned_by in GET /v1/models, but flavor is")
+            .contains("give the worker flavor=" + right);
+        assertThat(gateway.admin("/kvasir/ranks").text()).contains("the engine is " + right);
+      }
+      try (TestGateway gateway =
+          TestGateway.of(List.of("http://" + engine.name() + ",flavor=" + right)).start()) {
+        assertThat(gateway.admin("/workers").text()).doesNotContain("the engine is");
+      }
+    }
+  }
+
+  private static String ask(String text) {
+    return TestGateway.ASK.replace("\"m\"", "\"" + MODEL + "\"").replace("Hi", text);
+  }
+
+  private static String completion(String text) {
+    return "{\"model\":\"" + MODEL + "\",\"max_tokens\":4,\"prompt\":\"" + text + "\"}";
   }
 
   @ParameterizedTest

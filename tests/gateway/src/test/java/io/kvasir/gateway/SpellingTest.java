@@ -81,10 +81,10 @@ class SpellingTest {
 
   @ParameterizedTest
   @CsvSource({
-    "/v1/rerank,",
-    "/v1/rerank,application/json",
-    "/v1/rerank/,Application/Problem+JSON; charset=utf-8",
-    "/v1/rerank,text/json",
+    "/v1/moderations,",
+    "/v1/moderations,application/json",
+    "/v1/moderations/,Application/Problem+JSON; charset=utf-8",
+    "/v1/moderations,text/json",
     "/v1/embeddings/,text/plain"
   })
   void routingFieldsOfOtherJsonDoNotPassEither(String path, String type) {
@@ -95,7 +95,7 @@ class SpellingTest {
   @Test
   void ofSeveralContentTypesOneOfJsonCounts() {
     Reply reply =
-        post("/v1/rerank", "audio/wav", withRoutingFields(), "Content-Type: application/json");
+        post("/v1/moderations", "audio/wav", withRoutingFields(), "Content-Type: application/json");
     assertThat(reply.status()).isEqualTo(200);
     assertThat(engine.next().text()).doesNotContain("10.0.0.9");
   }
@@ -109,7 +109,7 @@ class SpellingTest {
         "application/json-seq"
       })
   void everyTypeThatNamesJsonIsRead(String type) {
-    assertThat(post("/v1/rerank", type, withRoutingFields()).status()).isEqualTo(200);
+    assertThat(post("/v1/moderations", type, withRoutingFields()).status()).isEqualTo(200);
     assertThat(engine.next().text()).doesNotContain("10.0.0.9");
   }
 
@@ -124,7 +124,7 @@ class SpellingTest {
   void jsonUnderAnotherTypeIs415(String type, String before) {
     int received = engine.received();
     String spaces = type.equals("audio/wav") ? before.repeat(70_000) : before;
-    Reply reply = post("/v1/rerank", type, spaces + withRoutingFields());
+    Reply reply = post("/v1/moderations", type, spaces + withRoutingFields());
     assertThat(reply.status()).as(reply.text()).isEqualTo(415);
     assertThat(reply.code()).isEqualTo("unsupported_media_type");
     assertThat(engine.received()).isEqualTo(received);

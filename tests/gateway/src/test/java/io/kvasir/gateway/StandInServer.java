@@ -25,14 +25,14 @@ final class StandInServer implements AutoCloseable {
   private final EngineServer server;
   private final EventPublisher publisher;
 
-  private StandInServer(EngineFlavor flavor, int ranks) throws IOException {
+  private StandInServer(EngineFlavor flavor, int ranks, int blockTokens) throws IOException {
     this.flavor = flavor;
     this.ranks = ranks;
     EmbeddedSettings settings =
         EmbeddedSettings.builder(MODEL)
             .ranks(ranks)
-            .tokensPerBlock(BLOCK)
-            .poolTokens(BLOCK * 1000)
+            .tokensPerBlock(blockTokens)
+            .poolTokens(blockTokens * 1000)
             .speed(1e6)
             .build();
     EventSettings events =
@@ -52,8 +52,12 @@ final class StandInServer implements AutoCloseable {
   }
 
   static StandInServer start(EngineFlavor flavor, int ranks) {
+    return start(flavor, ranks, BLOCK);
+  }
+
+  static StandInServer start(EngineFlavor flavor, int ranks, int blockTokens) {
     try {
-      return new StandInServer(flavor, ranks);
+      return new StandInServer(flavor, ranks, blockTokens);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -61,11 +65,12 @@ final class StandInServer implements AutoCloseable {
 
   /** What {@code --worker} says of it. */
   String worker() {
-    return withoutEvents()
-        + ",events=tcp://127.0.0.1:"
-        + publisher.eventsPort()
-        + ",replay=tcp://127.0.0.1:"
-        + publisher.replayPort();
+    return withoutEvents() + events();
+  }
+
+  /** Where the events of its first rank are. */
+  String events() {
+    return liveEvents() + ",replay=tcp://127.0.0.1:" + publisher.replayPort();
   }
 
   /** The same with a map from ranks to endpoints that is one rank off. */

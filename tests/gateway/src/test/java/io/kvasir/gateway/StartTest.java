@@ -12,6 +12,7 @@ import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -31,6 +32,13 @@ class StartTest {
         isNotReady(gateway.post(CHAT, ASK.replace("\"model\":\"m\",", "")));
         isNotReady(gateway.get("/v1/models"));
         isNotReady(gateway.get("/v1/models/m"));
+        for (String path : List.of("/v1/other", "/v1/responses/resp_1", "/v1/files/file-1")) {
+          isNotReady(gateway.get(path));
+        }
+        for (String path : List.of("/v1/responses", "/score", "/generate", "/tokenize")) {
+          isNotReady(gateway.post(path, ASK));
+        }
+        isNotReady(gateway.get("/v1/other?model=m"));
         assertThat(gateway.get("/ready").status()).isEqualTo(503);
         engine.healthy(true);
         Await.until(() -> gateway.get("/ready").status() == 200);
@@ -55,6 +63,20 @@ class StartTest {
         gateway.works();
         assertThat(gateway.get("/v1/models").text()).contains("\"m\"");
         isNotReady(gateway.post(CHAT, OTHER));
+        isNotReady(gateway.post("/v1/rerank", OTHER));
+        isNotReady(gateway.get("/v1/models/other"));
+        isNotReady(gateway.get("/v1/other?model=other"));
+        isNotReady(gateway.get("/v1/responses/resp_1"));
+        assertThat(gateway.get("/v1/other").status()).as("any worker will do").isEqualTo(200);
+        String form = "--b\r\ncontent-disposition: form-data; name=model\r\n\r\nother\r\n--b--\r\n";
+        try (RawClient client = gateway.client()) {
+          client.send(
+              "POST /v1/audio/transcriptions HTTP/1.1\r\nHost: x\r\nContent-Length: "
+                  + form.length()
+                  + "\r\nContent-Type: multipart/form-data; boundary=b\r\n\r\n"
+                  + form);
+          isNotReady(client.reply());
+        }
       }
     }
   }

@@ -8,6 +8,7 @@ import io.kvasir.gateway.RawClient.Reply;
 import io.kvasir.gateway.observe.TrafficRecording;
 import io.kvasir.gateway.proxy.ClientLimits;
 import io.kvasir.gateway.proxy.CrossOrigin;
+import io.kvasir.gateway.proxy.PassPaths;
 import io.kvasir.gateway.proxy.ProxySettings;
 import io.kvasir.gateway.route.BreakerSettings;
 import io.kvasir.gateway.worker.WorkerSpec;
@@ -76,6 +77,7 @@ final class TestGateway implements AutoCloseable {
     private long drainGraceMs;
     private long intervalMs = 60_000;
     private CrossOrigin origins = CrossOrigin.ALL;
+    private List<String> passPaths = List.of();
     private ClientLimits clients = new ClientLimits(1, 100_000, 600_000, 1);
     private List<String> adminAllowedHosts = List.of("x"); // that of RawClient
     private long healthTimeoutMs = Await.limitMs();
@@ -190,6 +192,11 @@ final class TestGateway implements AutoCloseable {
       return this;
     }
 
+    Builder passPaths(String... paths) {
+      passPaths = List.of(paths);
+      return this;
+    }
+
     Builder adminAllowedHosts(String... names) {
       adminAllowedHosts = new ArrayList<>(List.of(names));
       adminAllowedHosts.add("x");
@@ -259,7 +266,8 @@ final class TestGateway implements AutoCloseable {
                   maxAttempts,
                   explain,
                   clients,
-                  origins),
+                  origins,
+                  new PassPaths(passPaths)),
               new GatewaySettings.Pressure(
                   maxRunning, maxQueued, bodyBudget, retryReserve, drainMs, drainGraceMs),
               new GatewaySettings.Health(

@@ -5,6 +5,7 @@ import static io.kvasir.gateway.TestGateway.ASK_STREAM;
 import static io.kvasir.gateway.TestGateway.CHAT;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import io.kvasir.gateway.RawClient.Reply;
 import io.kvasir.gateway.ScriptedEngine.Script;
 import io.kvasir.gateway.route.BreakerSettings;
@@ -143,6 +144,59 @@ class WorkerFaultsTest {
           .isEqualTo(bad.received());
       assertThat(gateway.metric("kvasir_stream_errors_total", good.name())).isZero();
       assertThat(gateway.post(CHAT, ASK_STREAM).text()).contains("you").contains("[DONE]");
+    }
+  }
+
+  /** The engine's health checks are good all the time. */
+  @Test
+  void aWorkerThatAnswers500ToEverythingIsNamed() {
+    try (ScriptedEngine bad = ScriptedEngine.start((request, link) -> link.json(500, "{}"));
+        ScriptedEngine good = ScriptedEngine.good();
+        TestGateway gateway = TestGateway.of(bad, good).router("round_robin").start()) {
+      int failed = 0;
+      for (int i = 0; i < 6; i++) {
+        assertThat(gateway.post(CHAT, ASK).status()).isEqualTo(200);
+        JsonNode line = gateway.logLine();
+        assertThat(line.path("worker_id").asText()).isEqualTo(good.name());
+        assertThat(line.path("failed_attempts").size())
+            .isEqualTo(line.path("attempts").asInt() - 1);
+        for (JsonNode failure : line.path("failed_attempts")) {
+          failed++;
+          assertThat(failure.path("worker_id").asText()).isEqualTo(bad.name());
+          assertThat(failure.path("reason").asText()).isEqualTo("status_500");
+        }
+      }
+      assertThat(failed).isEqualTo(bad.received()).isPositive();
+      String[] labels = {"worker_id=\"" + bad.name() + "\"", "reason=\"status_500\""};
+      assertThat(gateway.metric("kvasir_retries_total", labels)).isEqualTo(failed);
+      assertThat(gateway.metric("kvasir_worker_failures_total", labels)).isEqualTo(failed);
+      assertThat(gateway.metric("kvasir_worker_failures_total", good.name())).isZero();
+    }
+  }
+
+  @Test
+  void aFailureThatIsNotRepeatedIsNamedToo() {
+    try (ScriptedEngine bad = ScriptedEngine.start((request, link) -> link.json(500, "{}"));
+        TestGateway gateway = TestGateway.of(bad).start()) {
+      assertThat(gateway.post(CHAT, ASK).status()).isEqualTo(500);
+      assertThat(gateway.logLine().at("/failed_attempts/0/reason").asText())
+          .isEqualTo("status_500");
+      bad.script((request, link) -> link.reset());
+      assertThat(gateway.post(CHAT, ASK).status()).isEqualTo(502);
+      assertThat(gateway.logLine().at("/failed_attempts/0/reason").asText()).isEqualTo("closed");
+      bad.script(
+          (request, link) -> {
+            link.stream();
+            link.token("a");
+            link.reset();
+          });
+      try (RawClient client = gateway.client()) {
+        client.send(RawClient.post(CHAT, ASK_STREAM)).head();
+        readToTheEnd(client);
+      }
+      assertThat(gateway.logLine().path("failed_attempts").size()).isEqualTo(1);
+      assertThat(gateway.metric("kvasir_worker_failures_total", bad.name())).isEqualTo(3);
+      assertThat(gateway.metric("kvasir_retries_total")).isZero();
     }
   }
 

@@ -11,6 +11,7 @@ import io.kvasir.gateway.LocalWorker;
 import io.kvasir.gateway.observe.TrafficRecording;
 import io.kvasir.gateway.proxy.ClientLimits;
 import io.kvasir.gateway.proxy.CrossOrigin;
+import io.kvasir.gateway.proxy.PassPaths;
 import io.kvasir.gateway.proxy.ProxySettings;
 import io.kvasir.gateway.route.BreakerSettings;
 import java.io.OutputStream;
@@ -96,7 +97,8 @@ final class FleetRun {
             3,
             true,
             ClientLimits.DEFAULT,
-            CrossOrigin.ALL),
+            CrossOrigin.ALL,
+            PassPaths.NONE),
         new GatewaySettings.Pressure(64, 64, 1 << 26, 10, 1_000, 0),
         new GatewaySettings.Health(5_000, 60_000, 60_000, 2, BreakerSettings.of(5, 5_000)));
   }

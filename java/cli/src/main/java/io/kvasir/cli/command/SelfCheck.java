@@ -3,23 +3,76 @@ package io.kvasir.cli.command;
 import io.kvasir.cli.terminal.Console;
 import io.kvasir.gateway.Gateway;
 import io.kvasir.gateway.openai.JsonText;
+import io.kvasir.gateway.route.FleetWorker;
+import io.kvasir.gateway.route.ModelFleet;
+import io.kvasir.gateway.route.ModelFleets;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.HttpURLConnection;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.util.Iterator;
+import java.util.concurrent.TimeUnit;
 
-/** Sends a gateway one streamed request over its public port. Stateless. */
+/**
+ * Waits for a gateway's workers, sends it one streamed request over its public port, and lists what
+ * is wrong with the descriptions of workers. Stateless.
+ */
 final class SelfCheck {
 
   private static final int TIMEOUT_MS = 30_000;
   private static final int MAX_SHOWN_BYTES = 2_000;
+  private static final int POLL_MS = 50;
 
   private SelfCheck() {}
 
-  /** {@return whether the gateway answered} */
-  static boolean run(Gateway gateway, Console console) throws IOException {
+  /**
+   * Checks a gateway.
+   *
+   * @param patienceSeconds how long workers that have not answered yet are waited for
+   * @return whether the gateway answered, and no worker contradicts its description
+   */
+  static boolean run(Gateway gateway, Console console, int patienceSeconds)
+      throws IOException, InterruptedException {
+    awaitWorkers(gateway, console, patienceSeconds);
+    boolean answered = sendRequest(gateway, console);
+    return isAsDescribed(gateway, console) && answered;
+  }
+
+  private static void awaitWorkers(Gateway gateway, Console console, int patienceSeconds)
+      throws InterruptedException {
+    long endNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(patienceSeconds);
+    if (gateway.fleets().silent() > 0 && patienceSeconds > 0) {
+      console.note(
+          "kvasir: waiting at most "
+              + patienceSeconds
+              + " s (--check-seconds) for workers: "
+              + ModelFleets.problems(gateway.fleets().workers()));
+    }
+    while (gateway.fleets().silent() > 0 && System.nanoTime() - endNs < 0) {
+      Thread.sleep(POLL_MS);
+    }
+    if (gateway.fleets().silent() > 0) {
+      console.note(
+          "kvasir: workers that have not answered: "
+              + ModelFleets.problems(gateway.fleets().workers()));
+    }
+  }
+
+  private static boolean isAsDescribed(Gateway gateway, Console console) {
+    boolean good = true;
+    for (ModelFleet fleet : gateway.fleets().fleets().values()) {
+      for (FleetWorker worker : fleet.workers()) {
+        for (String problem : fleet.problems(worker)) {
+          console.note("kvasir: the check found worker " + worker.name() + ": " + problem);
+          good = false;
+        }
+      }
+    }
+    return good;
+  }
+
+  private static boolean sendRequest(Gateway gateway, Console console) throws IOException {
     Iterator<String> models = gateway.fleets().models().iterator();
     if (!models.hasNext()) {
       console.note("kvasir: no worker is healthy");

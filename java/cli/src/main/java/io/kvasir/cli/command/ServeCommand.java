@@ -16,7 +16,9 @@ import io.kvasir.cli.option.UsageException;
 import io.kvasir.cli.option.Values;
 import io.kvasir.cli.terminal.Console;
 import io.kvasir.cli.terminal.ExitCode;
+import io.kvasir.cli.terminal.HangUps;
 import io.kvasir.cli.terminal.Interrupts;
+import io.kvasir.cli.terminal.LogFile;
 import io.kvasir.cli.terminal.Machine;
 import io.kvasir.embedded.EmbeddedEngine;
 import io.kvasir.embedded.ModelEngineSettings;
@@ -28,13 +30,10 @@ import io.kvasir.gateway.LocalWorker;
 import io.kvasir.gateway.observe.LastResort;
 import io.kvasir.gateway.observe.TrafficRecording;
 import io.kvasir.model.Errors;
-import java.io.BufferedOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.BindException;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.function.Supplier;
@@ -65,6 +64,7 @@ import picocli.CommandLine.Option;
 public final class ServeCommand extends DeclaredOptions implements Callable<Integer> {
 
   private static final int DEFAULT_RECORD_MB = 4096;
+  private static final int DEFAULT_CHECK_SECONDS = 60;
 
   private final Console console;
   private final Machine machine;
@@ -93,6 +93,13 @@ public final class ServeCommand extends DeclaredOptions implements Callable<Inte
       description = "Start, answer one request of its own, and stop.")
   private boolean check;
 
+  private final Declared<Integer> checkSeconds =
+      integer("--check-seconds", null, 0, 86_400)
+          .help(
+              38,
+              "How long --check waits for engines that load, before it sends its request"
+                  + " (default: 60).");
+
   @Mixin private ModelOption model;
   @Mixin private DeviceOption device;
   @Mixin private KvOptions kv;
@@ -119,6 +126,9 @@ public final class ServeCommand extends DeclaredOptions implements Callable<Inte
   @Override
   public Integer call() throws Exception {
     console.detachErrors();
+    if (checkSeconds.isGiven() && !check) {
+      throw new UsageException("--check-seconds", "needs --check");
+    }
     GatewaySettings settings = options.settings();
     if (model.file().isPresent()) {
       ModelEngineSettings file = embedded.modelSettings(model.file().get(), sources);
@@ -160,13 +170,30 @@ public final class ServeCommand extends DeclaredOptions implements Callable<Inte
         Runnable announce = () -> announce(settings, gateway, workers);
         if (check) {
           announce.run();
-          return SelfCheck.run(gateway, console) ? ExitCode.DONE : ExitCode.FAILED;
+          int patience = checkSeconds.orElse(DEFAULT_CHECK_SECONDS);
+          return SelfCheck.run(gateway, console, patience) ? ExitCode.DONE : ExitCode.FAILED;
+        }
+        if (!console.terminal()) { // where it is one, SIGHUP says that it is gone
+          HangUps.handle(() -> onHangUp(log));
         }
         UntilSignal.serve(console, interrupts, announce, gateway::stop);
       }
       return ExitCode.DONE;
     } finally {
       Thread.setDefaultUncaughtExceptionHandler(before);
+    }
+  }
+
+  private void onHangUp(OutputStream log) {
+    if (!(log instanceof LogFile file)) {
+      console.note("kvasir: SIGHUP: the access log is no file, so nothing is opened again");
+      return;
+    }
+    try {
+      file.reopen();
+      console.note("kvasir: SIGHUP: " + file + " is opened again");
+    } catch (IOException e) {
+      console.note("kvasir: SIGHUP: " + file + " cannot be opened again: " + Errors.reason(e));
     }
   }
 
@@ -233,8 +260,7 @@ public final class ServeCommand extends DeclaredOptions implements Callable<Inte
     }
     Path file = Values.path("--access-log", accessLog.value());
     try {
-      return new BufferedOutputStream(
-          Files.newOutputStream(file, StandardOpenOption.CREATE, StandardOpenOption.APPEND));
+      return new LogFile(file);
     } catch (IOException | RuntimeException e) {
       throw new UsageException("--access-log", "cannot be opened: " + Errors.reason(e));
     }

@@ -3,6 +3,7 @@ package io.kvasir.cli.option;
 import io.kvasir.gateway.GatewaySettings;
 import io.kvasir.gateway.proxy.ClientLimits;
 import io.kvasir.gateway.proxy.CrossOrigin;
+import io.kvasir.gateway.proxy.PassPaths;
 import io.kvasir.gateway.proxy.ProxySettings;
 import java.util.concurrent.TimeUnit;
 import picocli.CommandLine.Mixin;
@@ -95,8 +96,10 @@ final class ServeLimits extends DeclaredOptions {
    * @param explain whether every reply explains its placement
    * @param clients what one client may take
    * @param origins which pages in browsers may send requests
+   * @param passPaths paths outside the API that pass to the workers
    */
-  ProxySettings proxy(boolean explain, ClientLimits clients, CrossOrigin origins) {
+  ProxySettings proxy(
+      boolean explain, ClientLimits clients, CrossOrigin origins, PassPaths passPaths) {
     return new ProxySettings(
         (long) maxBody.value() << 20,
         bodyTimeout.value(),
@@ -107,7 +110,8 @@ final class ServeLimits extends DeclaredOptions {
         maxAttempts.value(),
         explain,
         clients,
-        origins);
+        origins,
+        passPaths);
   }
 
   /** How many requests run and wait. */

@@ -3,6 +3,7 @@ package io.kvasir.cli.option;
 import io.kvasir.fleet.router.FleetRouterKind;
 import io.kvasir.fleet.router.FleetRouterProvider;
 import io.kvasir.gateway.GatewaySettings;
+import io.kvasir.gateway.proxy.PassPaths;
 import io.kvasir.gateway.worker.WorkerSpec;
 import io.kvasir.model.Errors;
 import java.util.ArrayList;
@@ -21,6 +22,7 @@ import picocli.CommandLine.Option;
 public final class ServeOptions extends DeclaredOptions {
 
   private static final String WORKER = "--worker";
+  private static final String PASS_PATHS = "--pass-paths";
   private static final String REPLICA_SYNC = "--router-replica-sync";
   private static final String REPLICA_PEERS = "--router-replica-peers";
   private static final int MAX_PORT = 65_535;
@@ -76,6 +78,13 @@ public final class ServeOptions extends DeclaredOptions {
       list(REPLICA_PEERS, "ENDPOINT[,ENDPOINT]", null, text -> endpoint(REPLICA_PEERS, text))
           .help(16, "Where the other gateways publish; its own endpoint does no harm.");
 
+  private final Declared<List<String>> passPaths =
+      list(PASS_PATHS, "PATH[,PATH]", null, ServeOptions::passPath)
+          .help(
+              16,
+              "Paths of engines outside the API that pass to a worker, with all below them, for"
+                  + " example /custom (default: none).");
+
   private final Declared<Integer> eventLoops =
       integer("--event-loops", null, 1, 256)
           .help(17, "Threads that serve requests (default: one per core, at most 8).");
@@ -112,7 +121,11 @@ public final class ServeOptions extends DeclaredOptions {
         named().map(FleetRouterProvider::name).orElse(GatewaySettings.AUTO),
         args(),
         replicas(),
-        limits.proxy(explain.value(), clients.limits(), origins.policy()),
+        limits.proxy(
+            explain.value(),
+            clients.limits(),
+            origins.policy(),
+            new PassPaths(passPaths.orElse(List.of()))),
         limits.pressure(),
         limits.health());
   }
@@ -185,6 +198,14 @@ public final class ServeOptions extends DeclaredOptions {
               + "'");
     }
     return text.strip();
+  }
+
+  private static String passPath(String text) {
+    try {
+      return PassPaths.path(text.strip());
+    } catch (IllegalArgumentException e) {
+      throw new UsageException(PASS_PATHS, Errors.reason(e));
+    }
   }
 
   private List<WorkerSpec> workers() {

@@ -51,6 +51,26 @@ public final class RankMatches {
   }
 
   /**
+   * Adds the matched blocks of another look-up, for a request with several prompts. O(its ranks *
+   * ranks present).
+   *
+   * @param others the other look-up
+   */
+  public void addUp(RankMatches others) {
+    for (int i = 0; i < others.size; i++) {
+      int at = 0;
+      while (at < size && !ranks[at].equals(others.ranks[i])) {
+        at++;
+      }
+      if (at < size) {
+        blocks[at] += others.blocks[i];
+      } else {
+        add(others.ranks[i], others.blocks[i]);
+      }
+    }
+  }
+
+  /**
    * Removes all ranks but the candidates. O(ranks present).
    *
    * @param candidates the ranks to keep

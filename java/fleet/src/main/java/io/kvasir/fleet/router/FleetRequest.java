@@ -182,6 +182,18 @@ public final class FleetRequest {
   }
 
   /**
+   * The hashes of the full blocks of the prompts after the first, where a request has several.
+   *
+   * @param format how blocks are named
+   * @param tokensPerBlock tokens in a block, at least 1
+   * @return the hashes of each prompt; empty for a single prompt, without tokens, or if the caller
+   *     has given the hashes
+   */
+  public List<BlockHashes> furtherHashes(HashFormat format, int tokensPerBlock) {
+    return blocks.furtherHashes(format, tokensPerBlock);
+  }
+
+  /**
    * The names of the blocks with which the prompt begins: {@link #hashes} of its tokens or, if it
    * is not tokenised, {@link #textHashes}.
    *

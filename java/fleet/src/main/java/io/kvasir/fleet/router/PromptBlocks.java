@@ -31,6 +31,7 @@ final class PromptBlocks {
   private final boolean hashesGiven;
   private final Map<Naming, BlockHashes> hashes;
   private final Map<Naming, List<long[]>> trtllmKeys = new ConcurrentHashMap<>();
+  private final Map<Naming, List<BlockHashes>> further = new ConcurrentHashMap<>();
 
   /** Tokens that the text would be; negative until it was read. */
   private volatile int textTokens = -1;
@@ -104,6 +105,20 @@ final class PromptBlocks {
           return tokens == null || tokens.isEmpty()
               ? NONE
               : NativeBlockHasher.of(format, tokensPerBlock).hash(tokens.get(0), scope);
+        });
+  }
+
+  /** {@link FleetRequest#furtherHashes(HashFormat, int)}. */
+  List<BlockHashes> furtherHashes(HashFormat format, int tokensPerBlock) {
+    List<int[]> tokens = hashesGiven ? null : tokens();
+    if (tokens == null || tokens.size() < 2) {
+      return List.of();
+    }
+    return further.computeIfAbsent(
+        new Naming(format, tokensPerBlock),
+        naming -> {
+          NativeBlockHasher hasher = NativeBlockHasher.of(format, tokensPerBlock);
+          return tokens.stream().skip(1).map(each -> hasher.hash(each, scope)).toList();
         });
   }
 

@@ -124,7 +124,7 @@ public final class AdminHandler implements Consumer<Exchange> {
         if (!worker.problem().isEmpty()) {
           json.writeString(worker.problem());
         }
-        for (String problem : worker.profile().problems()) {
+        for (String problem : worker.contradictions()) {
           json.writeString(problem);
         }
         json.writeEndArray();

@@ -82,15 +82,12 @@ final class RanksHandler implements Consumer<Exchange> {
         write(json, difference);
       }
       json.writeStringField("missing_usage_option", checks.missingUsageOption());
-      json.writeArrayFieldStart("problems");
-      for (String problem : worker.profile().problems()) {
-        json.writeString(problem);
-      }
-      for (String problem : followed.problems(worker)) {
-        json.writeString(problem);
-      }
-      json.writeEndArray();
     }
+    json.writeArrayFieldStart("problems");
+    for (String problem : fleet.problems(worker)) {
+      json.writeString(problem);
+    }
+    json.writeEndArray();
     json.writeArrayFieldStart("ranks");
     for (int rank = 0; rank < worker.profile().ranks(); rank++) {
       json.writeStartObject();

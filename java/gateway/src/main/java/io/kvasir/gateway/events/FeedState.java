@@ -20,6 +20,11 @@ public enum FeedState {
   /** The index of the rank's model has failed. The rank matches nothing until a restart. */
   FAILED;
 
+  /** {@return whether no batch of the rank is known to be missing} */
+  public boolean arrives() {
+    return this == CONNECTING || this == LIVE || this == SILENT;
+  }
+
   /** {@return the name in reports} */
   public String id() {
     return name().toLowerCase(Locale.ROOT);

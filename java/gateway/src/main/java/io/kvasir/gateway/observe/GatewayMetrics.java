@@ -145,10 +145,28 @@ public final class GatewayMetrics {
   /**
    * An attempt failed and is repeated.
    *
+   * @param worker the worker that failed
    * @param reason why, for example {@code connect}
    */
-  public void onRetry(String reason) {
-    counter("kvasir.retries", "Attempts that were repeated, by reason.", Tags.of("reason", reason))
+  public void onRetry(String worker, String reason) {
+    counter(
+            "kvasir.retries",
+            "Attempts that were repeated, by the worker that failed and the reason.",
+            Tags.of("worker_id", worker, "reason", reason))
+        .increment();
+  }
+
+  /**
+   * An attempt at a worker failed, whether it is repeated or not.
+   *
+   * @param worker the worker's name
+   * @param reason why, for example {@code status_500}
+   */
+  public void onFailedAttempt(String worker, String reason) {
+    counter(
+            "kvasir.worker.failures",
+            "Attempts that failed, by worker and reason.",
+            Tags.of("worker_id", worker, "reason", reason))
         .increment();
   }
 

@@ -39,12 +39,18 @@ public enum BodyField {
   CONVERSATION_PARAMS(Type.OBJECT),
   /** What the client states about itself. */
   CLIENT_METADATA(Type.OBJECT),
+  /** What the client notes about the request; Anthropic's clients name their session in it. */
+  METADATA(Type.ANY),
   /** Requests with different salts share no cached blocks. */
   CACHE_SALT(Type.TEXT),
   /** The priority of the request. */
   PRIORITY(Type.INTEGER),
   /** The tokens of the prompt, for SGLang. */
   INPUT_IDS(Type.ANY),
+  /** The tokens of the prompt, for vLLM's {@code /inference/v1/generate}. */
+  TOKEN_IDS(Type.ANY),
+  /** The prompt of SGLang's {@code /generate}; in the Responses API, the format of the answer. */
+  TEXT(Type.ANY),
   /** The tokens of the prompt, for TensorRT-LLM. */
   PROMPT_TOKEN_IDS(Type.ANY),
   /** The tools that the model may call. */
@@ -132,7 +138,7 @@ public enum BodyField {
 
   /** The fields whose values the gateway decodes, so that their elements have a bound. */
   static final Set<BodyField> DECODED =
-      EnumSet.of(MESSAGES, PROMPT, INPUT, SYSTEM, INPUT_IDS, PROMPT_TOKEN_IDS);
+      EnumSet.of(MESSAGES, PROMPT, INPUT, SYSTEM, TEXT, INPUT_IDS, TOKEN_IDS, PROMPT_TOKEN_IDS);
 
   static final NameTable<BodyField> TABLE = new NameTable<>(BodyField.class);
 

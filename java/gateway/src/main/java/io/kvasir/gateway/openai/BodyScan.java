@@ -31,6 +31,11 @@ public final class BodyScan {
   /** The most tokens in a field that holds a prompt. */
   public static final int MAX_TOKENS = 1 << 24;
 
+  private static final List<BodyField> PROMPTS =
+      List.of(BodyField.MESSAGES, BodyField.PROMPT, BodyField.INPUT);
+
+  private static final List<BodyField> TOKENS = List.of(BodyField.INPUT_IDS, BodyField.TOKEN_IDS);
+
   /** Bytes of objects that decoding makes of one text, message or list, at most. */
   private static final int BYTES_PER_PART = 96;
 
@@ -52,7 +57,9 @@ public final class BodyScan {
     /** The conversation's name, given by the client's software. */
     THREAD_ID(BodyField.CLIENT_METADATA),
     /** The session's name, given by the client's software. */
-    SESSION_ID(BodyField.CLIENT_METADATA);
+    SESSION_ID(BodyField.CLIENT_METADATA),
+    /** Any value; Anthropic's clients put their session into it. */
+    USER_ID(BodyField.METADATA);
 
     static final NameTable<NestedField> TABLE = new NameTable<>(NestedField.class);
 
@@ -185,6 +192,16 @@ public final class BodyScan {
     return text(NestedField.SESSION_ID);
   }
 
+  /** {@return {@code metadata.user_id}; null if it is no text, or too long for an id} */
+  @Nullable String metadataUserId() {
+    JsonMember member = nested.get(NestedField.USER_ID);
+    return member == null
+            || bytes[member.value()] != '"'
+            || member.end() - member.value() > BodyField.Type.TEXT.maxBytes
+        ? null
+        : member.text(bytes);
+  }
+
   /**
    * Whether a field is there and not null.
    *
@@ -230,8 +247,9 @@ public final class BodyScan {
 
   /**
    * Builds what the client asks for, from {@code messages}, {@code prompt} or {@code input}, the
-   * first that is there. {@code system} is the first message of a chat. Of a message, the texts of
-   * all parts count, joined by line feeds. O(bytes) on each call.
+   * first that is there, or else from a {@code text}, or tokens in {@code input_ids} or {@code
+   * token_ids}. {@code system} is the first message of a chat. Of a message, the texts of all parts
+   * count, joined by line feeds. O(bytes) on each call.
    *
    * @return the prompt; null if the body has none or {@code input} has an unknown form
    */
@@ -301,12 +319,13 @@ public final class BodyScan {
       return 0;
     }
     int bytes = valueBytes(field);
-    return field == BodyField.PROMPT
+    boolean chat = field == BodyField.MESSAGES || field == BodyField.INPUT;
+    return chat
         ? bytes
-        : bytes
             + valueBytes(BodyField.SYSTEM)
             + valueBytes(BodyField.INSTRUCTIONS)
-            + valueBytes(BodyField.TOOLS);
+            + valueBytes(BodyField.TOOLS)
+        : bytes;
   }
 
   private int valueBytes(BodyField field) {
@@ -314,10 +333,22 @@ public final class BodyScan {
     return member == null ? 0 : member.end() - member.value();
   }
 
-  private @Nullable BodyField promptField() {
-    return has(BodyField.MESSAGES)
-        ? BodyField.MESSAGES
-        : has(BodyField.PROMPT) ? BodyField.PROMPT : has(BodyField.INPUT) ? BodyField.INPUT : null;
+  /** {@return the field that has the prompt; null if there is none} */
+  @Nullable BodyField promptField() {
+    for (BodyField field : PROMPTS) {
+      if (has(field)) {
+        return field;
+      }
+    }
+    if (forms.get(BodyField.TEXT) == Form.TEXTS) {
+      return BodyField.TEXT;
+    }
+    for (BodyField field : TOKENS) {
+      if (forms.get(field) == Form.TOKENS) {
+        return field;
+      }
+    }
+    return null;
   }
 
   private @Nullable String text(BodyField field) {

@@ -78,6 +78,8 @@ final class BodyScanner {
     int first = json.peek();
     if (BodyField.DECODED.contains(field)) {
       readDecoded(field, first);
+    } else if (field == BodyField.METADATA && first == '{') {
+      readObject(field);
     } else if (first == 'n'
         || field.type == BodyField.Type.ANY
         || field.type == BodyField.Type.ROUTING) {
@@ -170,16 +172,21 @@ final class BodyScanner {
       int value = json.at();
       json.skip();
       if (inner != null && inner.parent == field) {
-        check(
-            inner.path,
-            inner == NestedField.INCLUDE_USAGE ? BodyField.Type.FLAG : BodyField.Type.TEXT,
-            value);
+        check(inner.path, type(inner), value);
         boolean escaped = bytes[value] == '"' && json.escaped();
         if (nested.put(inner, new JsonMember(start, value, json.at(), escaped)) != null) {
           throw repeated(inner.path);
         }
       }
     }
+  }
+
+  private static BodyField.Type type(NestedField field) {
+    return switch (field) {
+      case INCLUDE_USAGE -> BodyField.Type.FLAG;
+      case CONVERSATION_ID, THREAD_ID, SESSION_ID -> BodyField.Type.TEXT;
+      case USER_ID -> BodyField.Type.ANY;
+    };
   }
 
   private void requireConversationId() throws InvalidBodyException {

@@ -18,14 +18,17 @@ public final class ConversationId {
           "X-Session-ID",
           "X-Correlation-ID",
           "X-Session-Affinity",
-          "X-Multi-Turn-Session-ID");
+          "X-Multi-Turn-Session-ID",
+          "session-id", // Codex
+          "session_id"); // Codex before 0.131
 
   private ConversationId() {}
 
   /**
    * Finds the id: the body's {@code conversation_params.conversation_id}, or else the first of
    * {@link #HEADERS}, or else the body's {@code prompt_cache_key}, {@code
-   * client_metadata.thread_id} or {@code client_metadata.session_id}. Blank ones are passed over.
+   * client_metadata.thread_id}, {@code client_metadata.session_id} or the session that Anthropic's
+   * clients write into {@code metadata.user_id}. Blank ones are passed over.
    *
    * @param headers the request's headers
    * @param body its body; null if it is not JSON
@@ -58,7 +61,10 @@ public final class ConversationId {
       return checked("client_metadata.thread_id", id);
     }
     id = body.sessionId();
-    return id == null || id.isBlank() ? null : checked("client_metadata.session_id", id);
+    if (id != null && !id.isBlank()) {
+      return checked("client_metadata.session_id", id);
+    }
+    return UserSession.of(body.metadataUserId());
   }
 
   private static String checked(String field, String value) throws InvalidBodyException {

@@ -27,6 +27,7 @@ public final class PlainFields {
           BodyField.PROMPT_CACHE_KEY,
           BodyField.CONVERSATION_PARAMS,
           BodyField.CLIENT_METADATA,
+          BodyField.METADATA,
           BodyField.PRIORITY);
 
   /** Fields that the gateway does not read, of OpenAI's API and the engines: how to sample. */
@@ -37,7 +38,6 @@ public final class PlainFields {
     LENGTH_PENALTY,
     LOGIT_BIAS,
     LOGPROBS,
-    METADATA,
     MIN_P,
     MIN_TOKENS,
     PRESENCE_PENALTY,

@@ -42,7 +42,8 @@ final class PromptReader {
       if (goTo(BodyField.MESSAGES)) {
         return chat();
       }
-      return goTo(BodyField.PROMPT) || goTo(BodyField.INPUT) ? prompt() : null;
+      BodyField field = body.promptField();
+      return field != null && goTo(field) ? prompt() : null;
     } catch (JsonException e) {
       throw new IllegalStateException("the body was changed after its scan", e);
     }

@@ -27,11 +27,12 @@ final class PromptText {
 
   void read() {
     Form form = body.promptForm();
-    if (form == null || form == Form.TOKENS) {
+    BodyField field = body.promptField();
+    if (field == null || form == null || form == Form.TOKENS) {
       throw new IllegalStateException("the body has no prompt with a text");
     }
     try {
-      if (body.member(BodyField.MESSAGES) != null) {
+      if (field == BodyField.MESSAGES) {
         JsonMember system = body.member(BodyField.SYSTEM);
         if (system != null) {
           beginLine();
@@ -40,8 +41,6 @@ final class PromptText {
         }
         list(BodyField.MESSAGES, true);
       } else {
-        BodyField field =
-            body.member(BodyField.PROMPT) != null ? BodyField.PROMPT : BodyField.INPUT;
         list(field, form == Form.CHAT);
       }
     } catch (JsonException e) {

@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -30,7 +31,6 @@ import org.slf4j.LoggerFactory;
 final class Arrival {
 
   private static final Logger LOG = LoggerFactory.getLogger(Arrival.class);
-  private static final String RESPONSES = "/v1/responses/";
   private static final String EXPLAIN = ForwardedHeaders.KVASIR_PREFIX + "explain";
 
   private final Shared shared;
@@ -75,12 +75,23 @@ final class Arrival {
    * @param path its path, without the query
    */
   void serve(String path) {
-    if (path.startsWith(RESPONSES)) {
-      owner = owner(path);
-      if (owner == null) {
-        return;
+    StoredObject stored = StoredObject.of(path);
+    boolean alone = services.fleets().workers().size() == 1;
+    if (stored == null || (alone && !stored.isResponse())) {
+      serveBody();
+    } else if (stored.isPost(exchange.method(), path)) {
+      refuse(stored.noSuchPath());
+    } else {
+      owner = shared.owners().get(stored.id());
+      if (owner != null) {
+        serveBody();
+      } else {
+        search(stored, found -> onSearched(stored, found), () -> {});
       }
     }
+  }
+
+  private void serveBody() {
     boolean hasBody = BodyKinds.hasBody(exchange.headers());
     ContentCodings codings;
     try {
@@ -100,21 +111,64 @@ final class Arrival {
     }
   }
 
-  /** The target that holds a stored response; null, and the request refused, if none does. */
-  private @Nullable Target owner(String path) {
-    String rest = path.substring(RESPONSES.length());
-    int slash = rest.indexOf('/');
-    String responseId = slash < 0 ? rest : rest.substring(0, slash);
-    Target holder = shared.owners().get(responseId);
-    if (holder == null) {
-      Problem problem =
-          Problem.notFound(
-              "response_not_found",
-              "response_id",
-              "no worker is known to hold the response '" + Errors.shown(responseId) + "'");
-      services.refuse(exchange, Endpoint.RESPONSES, tally, problem);
+  // ---- stored responses, files and batches
+  // -------------------------------------------------------
+
+  /** Asks the workers which of them keeps an object. */
+  private void search(
+      StoredObject stored, Consumer<OwnerSearch.Result> then, Runnable onClientGone) {
+    if (!stored.hasProperId() || !shared.owners().beginSearch()) {
+      then.accept(new OwnerSearch.Result(null, !stored.hasProperId()));
+      return;
     }
-    return holder;
+    AtomicBoolean waits = new AtomicBoolean(true);
+    shared.reading().incrementAndGet();
+    exchange.onGone(
+        () -> {
+          if (waits.get()) {
+            onClientGone.run();
+            clientGone();
+            endReading(waits);
+          }
+        });
+    OwnerSearch.begin(
+        services.fleets().workers(),
+        stored,
+        head.headers(),
+        exchange.loop(),
+        found -> {
+          shared.owners().endSearch();
+          if (waits.get()) {
+            try {
+              keepOwner(stored, found);
+              then.accept(found);
+            } finally {
+              endReading(waits);
+            }
+          }
+        });
+  }
+
+  private void keepOwner(StoredObject stored, OwnerSearch.Result found) {
+    FleetWorker holder = found.holder();
+    if (holder != null) {
+      owner = new Target(holder, ModelFleet.ANY_RANK);
+      shared.owners().put(stored.id(), owner);
+    }
+  }
+
+  private void onSearched(StoredObject stored, OwnerSearch.Result found) {
+    if (found.holder() != null) {
+      serveBody();
+    } else if (services.fleets().silent() > 0) {
+      refuse(shared.answers().notStarted());
+    } else if (!found.complete()) {
+      refuse(Refusals.noWorker("not all workers could be asked for " + Errors.shown(stored.id())));
+    } else if (stored.isResponse()) {
+      refuse(stored.notFound());
+    } else {
+      serveBody(); // the engine's own answer
+    }
   }
 
   // ---- requests whose body is read ----------------------------------------------------------
@@ -235,11 +289,13 @@ final class Arrival {
       refuse(shared.answers().unknownModel(inbound.model()));
       return;
     }
-    if (owner == null) {
-      String previous = scan.previousResponseId();
-      owner = previous == null ? null : shared.owners().get(previous);
+    String previous = owner == null ? scan.previousResponseId() : null;
+    owner = previous == null ? owner : shared.owners().get(previous);
+    if (previous != null && owner == null && endpoint == Endpoint.RESPONSES) {
+      search(StoredObject.response(previous), found -> run(inbound, fleet), inbound::releaseBody);
+    } else {
+      run(inbound, fleet);
     }
-    run(inbound, fleet);
   }
 
   private Inbound inbound(BodyScan scan, HeldBody body) throws InvalidBodyException {

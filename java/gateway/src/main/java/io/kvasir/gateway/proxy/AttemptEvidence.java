@@ -105,7 +105,7 @@ final class AttemptEvidence {
   }
 
   private void conclude(PromptCheck sent) {
-    if (prompts.conclude(sent, () -> served && followed.isComplete(worker))) {
+    if (prompts.conclude(sent, served, () -> followed.isComplete(worker))) {
       describe();
     }
   }

@@ -1,6 +1,10 @@
 package io.kvasir.gateway.proxy;
 
+import io.kvasir.gateway.openai.BodyField;
+import io.kvasir.gateway.openai.BodyScan;
+import io.kvasir.gateway.tokens.TokenRequest;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -14,12 +18,26 @@ enum Endpoint {
   EMBEDDINGS("/v1/embeddings", false),
   TOKENIZE("/tokenize", false),
   DETOKENIZE("/detokenize", false),
-  /** Every other path under {@code /v1/}. */
+  /** SGLang's own. */
+  GENERATE(TokenRequest.GENERATE, true),
+  /** vLLM's, for prompts of tokens. */
+  INFERENCE_GENERATE("/inference/v1/generate", true),
+  /** SageMaker's: a body of any other endpoint. */
+  INVOCATIONS("/invocations", true),
+  SCORE("/score", false),
+  RERANK("/rerank", false),
+  POOLING("/pooling", false),
+  CLASSIFY("/classify", false),
+  /** Every other path under {@code /v1/}, and those that an operator lets pass. */
   OTHER("/v1/", false);
 
   /** Paths of engines that change them. A fleet's worker must not change alone. */
   private static final Set<String> ADMINISTRATIVE =
       Set.of("/v1/load_lora_adapter", "/v1/unload_lora_adapter");
+
+  /** Further paths of endpoints. */
+  private static final Map<String, Endpoint> ALIASES =
+      Map.of("/v1/score", SCORE, "/v1/rerank", RERANK, "/v2/rerank", RERANK);
 
   private final String path;
   private final boolean generates;
@@ -44,6 +62,18 @@ enum Endpoint {
     return generates;
   }
 
+  /**
+   * The endpoint whose prompts have the form of a body's.
+   *
+   * @param body a body of this endpoint
+   */
+  String promptPath(BodyScan body) {
+    if (this == INVOCATIONS && body.isChat()) {
+      return TokenRequest.CHAT;
+    }
+    return this == INVOCATIONS && body.has(BodyField.PROMPT) ? TokenRequest.COMPLETIONS : path;
+  }
+
   /** Whether {@code stream_options.include_usage} asks for the usage of a stream. */
   boolean hasUsageOption() {
     return this == CHAT_COMPLETIONS || this == COMPLETIONS;
@@ -53,14 +83,20 @@ enum Endpoint {
    * The endpoint of a path; null if the gateway does not serve it.
    *
    * @param path its normal spelling, without a query
+   * @param passed further paths that pass
    */
-  static @Nullable Endpoint of(String path) {
+  static @Nullable Endpoint of(String path, PassPaths passed) {
     for (Endpoint endpoint : values()) {
       if (endpoint != OTHER && endpoint.path.equals(path)) {
         return endpoint;
       }
     }
-    return path.startsWith(OTHER.path) && !isAdministrative(path) ? OTHER : null;
+    Endpoint alias = ALIASES.get(path);
+    if (alias != null) {
+      return alias;
+    }
+    boolean passes = path.startsWith(OTHER.path) || passed.has(path);
+    return passes && !isAdministrative(path) ? OTHER : null;
   }
 
   /** Whether a path changes an engine. */

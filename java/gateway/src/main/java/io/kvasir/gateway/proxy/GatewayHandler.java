@@ -7,6 +7,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -100,7 +101,7 @@ public final class GatewayHandler implements Consumer<Exchange> {
       answers.probe(exchange, probe);
       return;
     }
-    Endpoint endpoint = Endpoint.of(path);
+    Endpoint endpoint = Endpoint.of(path, services.settings().passPaths());
     String id = RequestIds.of(exchange.headers().get(ForwardedHeaders.REQUEST_ID));
     Tally tally =
         new Tally(
@@ -116,6 +117,8 @@ public final class GatewayHandler implements Consumer<Exchange> {
           endpoint,
           tally,
           Problem.overloaded(503, "shutting_down", "the gateway is shutting down", 1));
+    } else if (asksForWebSocket(exchange.headers())) {
+      services.refuse(exchange, endpoint, tally, Refusals.webSocket());
     } else if (target == null || endpoint == null) {
       services.refuse(exchange, null, tally, target == null ? oddTarget() : noPath(path));
     } else if (ModelsJson.serves(path)) {
@@ -134,6 +137,13 @@ public final class GatewayHandler implements Consumer<Exchange> {
     }
   }
 
+  private static boolean asksForWebSocket(Headers headers) {
+    return headers.get("upgrade") != null
+        && headers.all("upgrade").stream()
+            .flatMap(value -> Stream.of(value.split(",", -1)))
+            .anyMatch(protocol -> protocol.strip().equalsIgnoreCase("websocket"));
+  }
+
   private static Problem oddTarget() {
     return Problem.invalid(
         null,
@@ -145,7 +155,9 @@ public final class GatewayHandler implements Consumer<Exchange> {
     String reason =
         Endpoint.isAdministrative(path)
             ? "; it changes one engine: send it to each engine itself"
-            : path.equals("/metrics") ? "; metrics are on the admin port" : "";
+            : path.equals("/metrics")
+                ? "; metrics are on the admin port"
+                : "; --pass-paths lets further paths of engines pass";
     return Problem.notFound("not_found", null, "no such path: " + Errors.shown(path) + reason);
   }
 }

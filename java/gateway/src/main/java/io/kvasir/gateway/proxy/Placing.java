@@ -206,7 +206,7 @@ final class Placing {
     } catch (BodyPrompt.NoRoom e) {
       return () -> result.onRefused(e.problem());
     } catch (RuntimeException e) {
-      LOG.error("a request failed in the gateway itself", e);
+      LOG.error("a request failed in fleet router {}", among.router().name(), e);
       return () -> result.onRefused(Problem.internal());
     }
   }
@@ -223,7 +223,7 @@ final class Placing {
             .prepare(
                 any,
                 new TokenRequest(
-                    inbound.endpoint().path(), inbound.model(), body, inbound.prompt()));
+                    inbound.endpoint().promptPath(body), inbound.model(), body, inbound.prompt()));
     return () -> ask(among, prepared, result);
   }
 

@@ -146,7 +146,7 @@ public final class Preview {
         .ask(
             any,
             exchange.loop(),
-            new TokenRequest(inbound.endpoint().path(), model, body, inbound.prompt()),
+            new TokenRequest(inbound.endpoint().promptPath(body), model, body, inbound.prompt()),
             found -> guard(() -> choose(inbound, fleet, found)));
     return false;
   }

@@ -196,6 +196,7 @@ final class ProxyRun implements Placing.Result {
    */
   boolean retries(ChosenTarget choice, String kind, int status) {
     RequestFault fault = RequestFault.ofStatus(status);
+    tally.onFailed(kind + status);
     if (fault != null) {
       faults.onFailed(fault, services.nowNs());
     }
@@ -209,6 +210,7 @@ final class ProxyRun implements Placing.Result {
 
   /** The engine reports a failure of its own after it has begun to answer. */
   void onErrorEvent(int status) {
+    tally.onFailed("error_event_" + status);
     faults.onFailed(Objects.requireNonNull(RequestFault.ofStatus(status)), services.nowNs());
   }
 
@@ -220,7 +222,7 @@ final class ProxyRun implements Placing.Result {
       attempts--; // nothing was repeated
     }
     if (Repetition.after(failure, inbound) && mayRetry(choice, connected)) {
-      retry(choice, failure.kind().name().toLowerCase(Locale.ROOT));
+      retry(choice, reason(failure));
       return;
     }
     tally.onError(failure.logged());
@@ -242,7 +244,12 @@ final class ProxyRun implements Placing.Result {
     close(status);
   }
 
+  private static String reason(UpstreamFailure failure) {
+    return failure.kind().name().toLowerCase(Locale.ROOT);
+  }
+
   private void failed(UpstreamFailure failure) {
+    tally.onFailed(reason(failure));
     if (failure.kind() != Kind.STALE_CONNECTION) { // for which the connection's age is the reason
       faults.onFailed(RequestFault.of(failure), services.nowNs());
     }

@@ -13,6 +13,7 @@ package io.kvasir.gateway.proxy;
  * @param explain whether every reply names the choice in its headers
  * @param clients what one client may take
  * @param origins which pages in browsers may send requests
+ * @param passPaths paths outside the API that pass to the workers
  */
 public record ProxySettings(
     long maxBodyBytes,
@@ -24,4 +25,5 @@ public record ProxySettings(
     int maxAttempts,
     boolean explain,
     ClientLimits clients,
-    CrossOrigin origins) {}
+    CrossOrigin origins,
+    PassPaths passPaths) {}

@@ -59,6 +59,14 @@ final class Refusals {
     return Problem.of(405, "method_not_allowed", "the method must be " + right);
   }
 
+  /** The reply to the handshake of a WebSocket. */
+  static Problem webSocket() {
+    return Problem.of(
+        501,
+        "websocket_unsupported",
+        "the gateway relays no WebSockets: use HTTP, with \"stream\": true for a stream of events");
+  }
+
   /** The reply to a body that engines may read as JSON although its type is another. */
   static Problem hiddenJson() {
     return Problem.of(

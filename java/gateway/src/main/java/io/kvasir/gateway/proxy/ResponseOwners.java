@@ -6,9 +6,9 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which worker made a stored response, so that requests that refer to the response go there. The
- * responses used last are kept, {@value #MAX_RESPONSES} of them. Ids come from engines; those of
- * more than {@value #MAX_ID_CHARACTERS} characters are ignored.
+ * Which worker keeps a stored response, file or batch, so that requests that refer to it go there.
+ * Those used last are kept, {@value #MAX_RESPONSES} of them. Ids come from engines; those of more
+ * than {@value #MAX_ID_CHARACTERS} characters are ignored.
  *
  * <p>Thread-safe; every call is O(1).
  */
@@ -16,6 +16,10 @@ final class ResponseOwners {
 
   private static final int MAX_RESPONSES = 100_000;
   private static final int MAX_ID_CHARACTERS = 256;
+  private static final int MAX_SEARCHES = 64;
+
+  // Guarded by this.
+  private int searches;
 
   private final Map<String, Target> owners =
       new LinkedHashMap<>(16, 0.75f, true) {
@@ -35,5 +39,23 @@ final class ResponseOwners {
 
   synchronized @Nullable Target get(String responseId) {
     return owners.get(responseId);
+  }
+
+  /**
+   * Begins to ask the workers for an object, each of which is a request to each of them.
+   *
+   * @return false if {@value #MAX_SEARCHES} searches are in progress
+   */
+  synchronized boolean beginSearch() {
+    if (searches == MAX_SEARCHES) {
+      return false;
+    }
+    searches++;
+    return true;
+  }
+
+  /** A search is over. */
+  synchronized void endSearch() {
+    searches--;
   }
 }

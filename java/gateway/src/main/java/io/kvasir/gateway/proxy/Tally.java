@@ -1,5 +1,6 @@
 package io.kvasir.gateway.proxy;
 
+import com.fasterxml.jackson.core.JsonGenerator;
 import io.kvasir.exchange.Exchange;
 import io.kvasir.fleet.record.ServedRequest;
 import io.kvasir.fleet.router.LatencyTargets;
@@ -8,6 +9,9 @@ import io.kvasir.gateway.observe.GatewayMetrics;
 import io.kvasir.gateway.observe.GatewayMetrics.TargetMetrics;
 import io.kvasir.gateway.observe.TrafficRecording;
 import io.kvasir.model.Errors;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -44,10 +48,28 @@ final class Tally {
   private long promptTokens = -1;
   private long cachedTokens = -1;
   private long outputTokens;
+  private final List<FailedAttempt> failures = new ArrayList<>(0);
+  private boolean attemptFailed;
   private String error = "";
   private boolean refused;
   private @Nullable TargetMetrics target;
   private boolean closed;
+
+  /** An attempt that failed. */
+  private record FailedAttempt(String worker, int dpRank, String reason) {
+
+    void write(JsonGenerator json) throws IOException {
+      json.writeStartObject();
+      json.writeStringField("worker_id", worker);
+      json.writeStringField("dp_rank", rankId(dpRank));
+      json.writeStringField("reason", reason);
+      json.writeEndObject();
+    }
+  }
+
+  private static String rankId(int dpRank) {
+    return dpRank < 0 ? "any" : Integer.toString(dpRank);
+  }
 
   Tally(
       String id,
@@ -90,6 +112,7 @@ final class Tally {
     choice = placed;
     dpRank = placed.dpRank();
     attempts++;
+    attemptFailed = false;
     outputTokens = 0;
     placedNs = System.nanoTime();
     target = null;
@@ -105,14 +128,27 @@ final class Tally {
     return dpRank;
   }
 
+  /** The attempt has failed, for a reason as metrics name it. Only the first reason counts. */
+  void onFailed(String reason) {
+    ChosenTarget failed = choice;
+    if (failed != null && !attemptFailed) {
+      attemptFailed = true;
+      metrics.onFailedAttempt(failed.worker().name(), reason);
+      failures.add(new FailedAttempt(failed.worker().name(), dpRank, reason));
+    }
+  }
+
+  /** The attempt that has failed is repeated. */
   void onRetry(String reason) {
-    metrics.onRetry(reason);
+    if (choice != null) {
+      metrics.onRetry(choice.worker().name(), reason);
+    }
   }
 
   /** The attempt is repeated at the same worker, because its connection was closed meanwhile. */
   void onRepeated() {
     attempts++;
-    metrics.onRetry("stale_connection");
+    onRetry("stale_connection");
   }
 
   /** The stream of the attempt's worker fails. */
@@ -204,11 +240,18 @@ final class Tally {
           ChosenTarget placed = choice;
           if (placed != null) {
             json.writeStringField("worker_id", placed.worker().name());
-            json.writeStringField("dp_rank", dpRank < 0 ? "any" : Integer.toString(dpRank));
+            json.writeStringField("dp_rank", rankId(dpRank));
             json.writeStringField("reason", placed.reason());
             json.writeNumberField("matched_tokens", matchedTokens());
             json.writeNumberField("attempts", attempts);
             json.writeNumberField("placed_ms", ms(placedNs));
+          }
+          if (!failures.isEmpty()) {
+            json.writeArrayFieldStart("failed_attempts");
+            for (FailedAttempt failure : failures) {
+              failure.write(json);
+            }
+            json.writeEndArray();
           }
           if (targets.ttftMs() < Double.POSITIVE_INFINITY) {
             json.writeNumberField("ttft_target_ms", targets.ttftMs());

@@ -3,11 +3,14 @@ package io.kvasir.gateway.route;
 import com.fasterxml.jackson.databind.JsonNode;
 import io.kvasir.exchange.EngineFlavor;
 import io.kvasir.exchange.Upstream;
+import io.kvasir.gateway.worker.ModelList;
 import io.kvasir.gateway.worker.Steering;
 import io.kvasir.gateway.worker.SteeringTable;
 import io.kvasir.gateway.worker.WorkerFacts;
 import io.kvasir.gateway.worker.WorkerProfile;
 import io.kvasir.gateway.worker.WorkerSpec;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
@@ -46,6 +49,12 @@ public final class FleetWorker {
   private volatile WorkerProfile profile;
   private volatile boolean steerable = true;
 
+  /** How its engine names itself against what is stated, in words; empty for no contradiction. */
+  private volatile String otherFlavor = "";
+
+  /** Tokens of a block by the events, where nothing else says it; 0 if unknown. */
+  private volatile int blockSizeOfEvents;
+
   /**
    * Creates a worker that is not healthy yet.
    *
@@ -59,7 +68,7 @@ public final class FleetWorker {
     this.id = id;
     this.name = name;
     this.spec = spec;
-    this.profile = WorkerProfile.of(spec, WorkerFacts.NONE);
+    this.profile = describe(WorkerFacts.NONE);
     this.upstream = upstream;
     this.breaker = breaker;
   }
@@ -106,9 +115,29 @@ public final class FleetWorker {
     return listed.get(model);
   }
 
-  /** The engine has listed its models, each with what it says about it. */
-  void onListed(Map<String, JsonNode> entries) {
-    listed = entries;
+  /** The engine has listed its models. */
+  void onListed(ModelList models) {
+    listed = models.entries();
+    EngineFlavor named = models.flavor();
+    otherFlavor =
+        named == null || named == spec.flavor() || spec.isInProcess()
+            ? ""
+            : "the engine is "
+                + named.id()
+                + " by owned_by in GET /v1/models, but flavor is "
+                + spec.flavor().id()
+                + ": give the worker flavor="
+                + named.id()
+                + ", or ranks, block size, events and tokens are asked for in the wrong way";
+  }
+
+  /** {@return where its description and its engine contradict each other, in words} */
+  public List<String> contradictions() {
+    List<String> all = new ArrayList<>(profile.problems());
+    if (!otherFlavor.isEmpty()) {
+      all.add(otherFlavor);
+    }
+    return all;
   }
 
   /** {@return what its operator states, completed by what its engine says} */
@@ -264,7 +293,25 @@ public final class FleetWorker {
   void serves(Set<String> served, WorkerFacts now) {
     models = Set.copyOf(served);
     facts = now;
-    profile = WorkerProfile.of(spec, now);
+    profile = describe(now);
+  }
+
+  private WorkerProfile describe(WorkerFacts now) {
+    WorkerProfile described = WorkerProfile.of(spec, now);
+    return described.blockSize() == 0 && blockSizeOfEvents > 0
+        ? described.withBlockSize(blockSizeOfEvents)
+        : described;
+  }
+
+  /** Whether its operator or its engine has stated the tokens of a block. */
+  boolean statesBlockSize() {
+    return spec.blockSize() > 0 || facts.blockSize() > 0;
+  }
+
+  /** Its events have blocks of this size. It counts where nothing else says it. */
+  void blockSizeOfEvents(int tokens) {
+    blockSizeOfEvents = tokens;
+    profile = describe(facts);
   }
 
   /** {@return requests of this gateway in flight at the worker} */

@@ -114,7 +114,13 @@ public final class FollowedRanks implements AutoCloseable {
             worker.flavor().cachedTokensOption(),
             (tokens, steering) -> onVerdict(worker, ranks, tokens, steering));
     SentPrompts prompts =
-        new SentPrompts(checks, events.index(), worker.id(), tokensPerBlock, sentBytes);
+        new SentPrompts(
+            checks,
+            events.index(),
+            worker.id(),
+            tokensPerBlock,
+            sentBytes,
+            rank -> arrives(worker, rank));
     EventPoll poll = null;
     if (endpoints == null) {
       poll =
@@ -265,6 +271,36 @@ public final class FollowedRanks implements AutoCloseable {
     return events.report(id(worker, rank));
   }
 
+  /** The block size of a worker's events that were not applied because of it; 0 for none. */
+  int otherBlockSize(FleetWorker worker) {
+    Followed followed = workers.get(worker);
+    for (int rank = 0; followed != null && rank < followed.ranks; rank++) {
+      RankReport report = report(worker, rank);
+      if (report != null && report.otherBlockSize() > 0) {
+        return report.otherBlockSize();
+      }
+    }
+    return 0;
+  }
+
+  /** Whether any rank of a worker holds blocks. */
+  boolean holdsBlocks(FleetWorker worker) {
+    Followed followed = workers.get(worker);
+    for (int rank = 0; followed != null && rank < followed.ranks; rank++) {
+      RankReport report = report(worker, rank);
+      if (report != null && report.blocks() > 0) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** Whether no batch of a rank is known to be missing. */
+  private boolean arrives(FleetWorker worker, int rank) {
+    RankReport report = report(worker, rank);
+    return report != null && report.feed().state().arrives();
+  }
+
   /**
    * {@return whether all blocks of a worker's ranks are known: all batches since its engine's start
    * have arrived, as far as their numbers and contents show}
@@ -303,7 +339,8 @@ public final class FollowedRanks implements AutoCloseable {
                 + report.otherBlockSize()
                 + " tokens instead of "
                 + tokensPerBlock
-                + "; its prefixes are not matched");
+                + "; its prefixes are not matched: give all workers of the model block_size="
+                + report.otherBlockSize());
       }
       if (report.namedRank() >= 0 && report.namedRank() != rank + offset) {
         problems.add(

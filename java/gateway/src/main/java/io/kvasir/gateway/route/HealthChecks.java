@@ -189,9 +189,9 @@ public final class HealthChecks {
     }
 
     private void onFacts(ModelList models, WorkerFacts facts) {
-      worker.onListed(models.entries());
+      worker.onListed(models);
       fleets.onAnswer(worker, models.names(), facts.withAdapters(models.adapters()));
-      for (String problem : worker.profile().problems()) {
+      for (String problem : worker.contradictions()) {
         if (loggedProblems.add(problem)) {
           LOG.warn("worker {}: {}", worker.name(), problem);
         }

@@ -140,6 +140,55 @@ public final class ModelFleet implements AutoCloseable {
   }
 
   /**
+   * {@return what is wrong with a worker's description, by what its engine says and by its events,
+   * in words}
+   *
+   * @param worker the worker
+   */
+  public List<String> problems(FleetWorker worker) {
+    List<String> problems = worker.contradictions();
+    if (followed != null) {
+      problems.addAll(followed.problems(worker));
+    }
+    return problems;
+  }
+
+  /**
+   * The block size that a worker's events have instead of the fleet's, if nothing speaks for the
+   * fleet's: it is not stated, and no worker holds blocks. 0 otherwise.
+   */
+  int blockSizeOfEvents(FleetWorker worker) {
+    if (followed == null || worker.statesBlockSize()) {
+      return 0;
+    }
+    int found = followed.otherBlockSize(worker);
+    boolean agreed =
+        found > 0
+            && workers.stream()
+                .anyMatch(
+                    each ->
+                        each.statesBlockSize()
+                            ? each.profile().blockSize() == tokensPerBlock
+                            : followed.holdsBlocks(each));
+    return agreed ? 0 : found;
+  }
+
+  /**
+   * Follows no events and steps any more, because another fleet serves the model from now on. The
+   * router stays, for the requests in progress.
+   */
+  synchronized void retire() {
+    for (FleetWorker worker : workers) {
+      if (followed != null) {
+        followed.remove(worker);
+      }
+      for (int rank = 0; steps != null && rank < worker.routedRanks(); rank++) {
+        steps.removeRank(rankId(worker, rank));
+      }
+    }
+  }
+
+  /**
    * {@return the id of a worker's rank at the router}
    *
    * @param worker the worker

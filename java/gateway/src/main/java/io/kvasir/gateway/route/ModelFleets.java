@@ -14,22 +14,29 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BiFunction;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The workers of a gateway, grouped by the models that they serve. A LoRA adapter belongs to the
  * fleet of its base model, because it shares the ranks and their load. A fleet exists from the
- * first worker that serves its model until the gateway closes.
+ * first worker that serves its model until the gateway closes, or until the events show that its
+ * blocks have another size.
  *
  * <p>Thread-safe. Reading is O(1) and takes no lock.
  */
 public final class ModelFleets implements AutoCloseable {
 
+  private static final Logger LOG = LoggerFactory.getLogger(ModelFleets.class);
   private static final int SHOWN_PROBLEMS = 3;
 
   private final List<FleetWorker> workers;
   private final Ejection ejection;
   private final BiFunction<String, FleetWorker, ModelFleet> newFleet;
   private final Map<String, ModelFleet> fleets = new ConcurrentHashMap<>();
+
+  /** Fleets whose model has another one, open for their requests. Guarded by this. */
+  private final List<ModelFleet> replaced = new ArrayList<>();
 
   /** The base model of every model that was ever served; its own name if it is no adapter. */
   private final Map<String, String> bases = new ConcurrentHashMap<>();
@@ -166,6 +173,8 @@ public final class ModelFleets implements AutoCloseable {
    * @param facts what it says about itself
    */
   synchronized void onAnswer(FleetWorker worker, Set<String> models, WorkerFacts facts) {
+    new ArrayList<>(fleets.entrySet())
+        .forEach(each -> adoptBlockSize(each.getKey(), each.getValue(), worker));
     Set<ModelFleet> before = new HashSet<>();
     for (ModelFleet fleet : fleets.values()) {
       if (fleet.workers().contains(worker)) {
@@ -194,6 +203,27 @@ public final class ModelFleets implements AutoCloseable {
     before.forEach(fleet -> fleet.remove(worker));
   }
 
+  /** Replaces a fleet if the events have blocks of another size, and nothing speaks for its own. */
+  private void adoptBlockSize(String base, ModelFleet fleet, FleetWorker worker) {
+    int found = fleet.workers().contains(worker) ? fleet.blockSizeOfEvents(worker) : 0;
+    if (found == 0) {
+      return;
+    }
+    LOG.info(
+        "model {}: the events of worker {} have blocks of {} tokens, not {}: the router starts again"
+            + " with this block size",
+        base,
+        worker.name(),
+        found,
+        fleet.tokensPerBlock());
+    worker.blockSizeOfEvents(found);
+    ModelFleet next = newFleet.apply(base, worker);
+    fleet.retire();
+    fleet.workers().forEach(next::add);
+    fleets.put(base, next);
+    replaced.add(fleet);
+  }
+
   /** A worker has become unhealthy. */
   synchronized void onUnhealthy(FleetWorker worker) {
     fleets.values().forEach(fleet -> fleet.onUnhealthy(worker));
@@ -213,7 +243,8 @@ public final class ModelFleets implements AutoCloseable {
 
   /** Closes the routers. */
   @Override
-  public void close() {
+  public synchronized void close() {
     new ArrayList<>(fleets.values()).forEach(ModelFleet::close);
+    replaced.forEach(ModelFleet::close);
   }
 }

@@ -10,6 +10,7 @@ import io.kvasir.gateway.openai.JsonText;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -32,8 +33,12 @@ final class TokenBodies {
           BodyField.PROMPT_CACHE_KEY,
           BodyField.CONVERSATION_PARAMS,
           BodyField.CLIENT_METADATA,
+          BodyField.METADATA,
           BodyField.CACHE_SALT,
           BodyField.PRIORITY);
+
+  /** Endpoints whose prompts are texts. */
+  private static final Set<String> TEXTS = Set.of(TokenRequest.COMPLETIONS, TokenRequest.GENERATE);
 
   /** What {@code POST /tokenize} takes besides the texts of a completion. */
   private static final List<BodyField> OF_TEXTS =
@@ -56,8 +61,7 @@ final class TokenBodies {
   /** The texts of a completion; null if the request is none, or has too many. */
   static @Nullable List<byte[]> texts(TokenRequest request) {
     BodyScan body = request.body();
-    if (!request.path().equals(TokenRequest.COMPLETIONS)
-        || request.prompt().form() != PromptSource.Form.TEXTS) {
+    if (!TEXTS.contains(request.path()) || request.prompt().form() != PromptSource.Form.TEXTS) {
       return null;
     }
     if (body.isText(BodyField.PROMPT)) {

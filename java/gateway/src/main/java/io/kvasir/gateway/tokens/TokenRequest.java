@@ -13,8 +13,15 @@ import io.kvasir.gateway.openai.BodyScan;
  */
 public record TokenRequest(String path, String model, BodyScan body, PromptSource prompt) {
 
-  static final String CHAT = "/v1/chat/completions";
-  static final String COMPLETIONS = "/v1/completions";
+  /** The endpoint of chats. */
+  public static final String CHAT = "/v1/chat/completions";
+
+  /** The endpoint of completions. */
+  public static final String COMPLETIONS = "/v1/completions";
+
   static final String MESSAGES = "/v1/messages";
   static final String RESPONSES = "/v1/responses";
+
+  /** SGLang's endpoint of texts and tokens. */
+  public static final String GENERATE = "/generate";
 }

@@ -29,8 +29,11 @@ public final class PromptCheck {
   /** Runs when its last block is stored; null for nothing, or if it has run. */
   @Nullable Runnable onStored;
 
-  /** Whether its last block is still to be stored. */
+  /** Whether its last block is still to be stored by the rank that should. */
   boolean waiting;
+
+  /** The first other rank that stored its last block; -1 if none did. */
+  int storedElsewhere = -1;
 
   long endedNs = IN_FLIGHT;
 
@@ -66,6 +69,11 @@ public final class PromptCheck {
   /** The hash of the last block's own tokens. */
   long lastLocal() {
     return hashes.local()[blocks - 1];
+  }
+
+  /** Whether a store of its last block by this rank says something that is not known yet. */
+  boolean awaits(int dpRank) {
+    return pinned < 0 || pinned == dpRank || storedElsewhere < 0;
   }
 
   /** Whether the prompt has this block at this place. */

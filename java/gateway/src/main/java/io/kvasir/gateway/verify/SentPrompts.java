@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
+import java.util.function.IntPredicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,6 +25,10 @@ import org.jspecify.annotations.Nullable;
  * If another prompt of that rank has the block further inside, it is no evidence at all. So is a
  * prompt that its rank held in full. Blocks of generated tokens belong to no prompt.
  *
+ * <p>Requests that other entrances send to the engine, such as mirrored ones, store the same blocks
+ * on any rank. So a block that another rank stores contradicts the steering only if the request was
+ * served, and the rank that it named has not stored the block {@value #KEPT_SECONDS} seconds later.
+ *
  * <p>A prompt that was served and is not stored afterwards contradicts its tokens only if the
  * worker stored something else meanwhile, no rank of it holds the prompt, and all of its blocks are
  * known.
@@ -32,8 +37,10 @@ import org.jspecify.annotations.Nullable;
  */
 public final class SentPrompts {
 
+  private static final int KEPT_SECONDS = 3;
+
   /** Events of a prompt's blocks follow its first token within a step or two of the engine. */
-  private static final long KEPT_NS = TimeUnit.SECONDS.toNanos(3);
+  private static final long KEPT_NS = TimeUnit.SECONDS.toNanos(KEPT_SECONDS);
 
   /** Prompts at most; the oldest are forgotten first. */
   private static final int MAX_PROMPTS = 4_096;
@@ -46,6 +53,7 @@ public final class SentPrompts {
   private final long workerId;
   private final int tokensPerBlock;
   private final SentBytes budget;
+  private final IntPredicate followed;
 
   // Guarded by this.
   private long bytes;
@@ -68,10 +76,18 @@ public final class SentPrompts {
    * @param workerId the worker
    * @param tokensPerBlock the block size
    * @param budget bounds the prompts of all workers together
+   * @param followed whether a rank's events arrive, as far as is known; if not, nothing is
+   *     concluded from blocks that it has not stored
    */
   public SentPrompts(
-      WorkerChecks checks, PrefixIndex index, long workerId, int tokensPerBlock, SentBytes budget) {
+      WorkerChecks checks,
+      PrefixIndex index,
+      long workerId,
+      int tokensPerBlock,
+      SentBytes budget,
+      IntPredicate followed) {
     this.budget = budget;
+    this.followed = followed;
     this.checks = checks;
     this.index = index;
     this.workerId = workerId;
@@ -211,30 +227,28 @@ public final class SentPrompts {
   }
 
   private void onStored(RankId rank, long[] handles, long[] localHashes) {
-    List<Runnable> computed = new ArrayList<>(0);
+    List<Runnable> then = new ArrayList<>(0);
     for (int i = 0; i < handles.length; i++) {
-      PromptCheck prompt = awaiting(rank, handles[i], localHashes[i], computed);
-      if (prompt != null) {
-        checks.onStoredAsExpected(prompt.pinned, rank.dpRank(), prompt.client);
-      }
+      judge(rank, handles[i], localHashes[i], then);
     }
-    computed.forEach(Runnable::run);
+    then.forEach(Runnable::run);
   }
 
   /**
-   * The prompt whose last block this is, if that says which rank has computed it. What is to run
-   * for this and equal prompts of the rank is added to {@code computed}.
+   * Judges the prompt whose last block this is, if that says which rank has computed it. The
+   * evidence, and what is to run for this and equal prompts of the rank, is added to {@code then},
+   * to run without the lock.
    */
-  private synchronized @Nullable PromptCheck awaiting(
-      RankId rank, long handle, long localHash, List<Runnable> computed) {
+  private synchronized void judge(RankId rank, long handle, long localHash, List<Runnable> then) {
     List<PromptCheck> same = byLastLocal.get(localHash);
     Long sequenceHash = same == null ? null : index.sequenceHash(rank, handle);
     if (same == null || sequenceHash == null) {
-      return null;
+      return;
     }
     PromptCheck found = null;
     for (PromptCheck prompt : same) {
       if (prompt.has(prompt.blocks - 1, sequenceHash)
+          && prompt.awaits(rank.dpRank())
           && (found == null || prompt.pinned == rank.dpRank())) {
         found = prompt;
       }
@@ -242,18 +256,34 @@ public final class SentPrompts {
     boolean elsewhere = found != null && found.pinned >= 0 && found.pinned != rank.dpRank();
     if (found == null
         || (elsewhere && isOfAnother(rank.dpRank(), found.blocks - 1, sequenceHash))) {
-      return null;
+      return;
     }
+    addEvidence(found, rank.dpRank(), elsewhere, then);
     for (PromptCheck prompt : same) {
       boolean here = prompt.pinned < 0 || prompt.pinned == rank.dpRank();
       Runnable onStored = prompt.onStored;
       if (onStored != null && here && prompt.has(prompt.blocks - 1, sequenceHash)) {
         prompt.onStored = null;
-        computed.add(onStored);
+        then.add(onStored);
       }
     }
-    stopWaiting(found);
-    return found;
+    if (!elsewhere) {
+      stopWaiting(found);
+    }
+  }
+
+  /** A prompt's last block was stored; {@code elsewhere} if by another rank than it names. */
+  private void addEvidence(PromptCheck of, int dpRank, boolean elsewhere, List<Runnable> then) {
+    Witness client = of.client;
+    int pinned = of.pinned;
+    if (of.storedElsewhere < 0) {
+      then.add(() -> checks.onStoredAsExpected(client));
+    }
+    if (elsewhere) {
+      of.storedElsewhere = dpRank;
+    } else if (pinned >= 0) {
+      then.add(() -> checks.onServedBy(pinned, dpRank));
+    }
   }
 
   private boolean isOfAnother(int dpRank, int block, long sequenceHash) {
@@ -278,22 +308,28 @@ public final class SentPrompts {
   }
 
   /**
-   * A served prompt's events must have arrived by now.
+   * The events of a prompt must have arrived by now, if it was served.
    *
    * @param prompt the prompt
+   * @param served whether it was; if not, blocks that are missing prove nothing
    * @param complete whether all blocks of the worker are known, as far as its events show; if not,
    *     nothing is concluded from blocks that are missing. Asked only if that matters
    * @return whether its blocks were not stored
    */
-  public boolean conclude(PromptCheck prompt, BooleanSupplier complete) {
+  public boolean conclude(PromptCheck prompt, boolean served, BooleanSupplier complete) {
     synchronized (this) {
       if (!prompt.waiting) {
         return false;
       }
       stopWaiting(prompt);
     }
+    if (served && prompt.storedElsewhere >= 0) {
+      concludeSteering(prompt);
+    }
     int[] tokens = prompt.tokens;
     if (tokens == null
+        || !served
+        || prompt.storedElsewhere >= 0
         || storedEvents.get() == prompt.storedBefore
         || depth(prompt.hashes, prompt.blocks, -1) >= prompt.blocks
         || !complete.getAsBoolean()) {
@@ -301,5 +337,13 @@ public final class SentPrompts {
     }
     checks.onNotStored(tokens, prompt.client);
     return true;
+  }
+
+  /** Another rank has stored a served prompt: the named one should have, too. */
+  private void concludeSteering(PromptCheck prompt) {
+    if (followed.test(prompt.pinned)
+        && depth(prompt.hashes, prompt.blocks, prompt.pinned) < prompt.blocks) {
+      checks.onServedBy(prompt.pinned, prompt.storedElsewhere);
+    }
   }
 }

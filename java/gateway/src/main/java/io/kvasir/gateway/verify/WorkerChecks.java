@@ -133,18 +133,25 @@ public final class WorkerChecks {
   /**
    * A prompt's blocks were stored as expected.
    *
-   * @param pinned the rank that the request named; negative if it named none
-   * @param observed the rank that stored them
    * @param client whose prompt it was
    */
-  synchronized void onStoredAsExpected(int pinned, int observed, Witness client) {
+  synchronized void onStoredAsExpected(Witness client) {
     Verdict before = tokens.verdict();
     tokens.agree(client);
     samples.want(false);
     judge(before, tokens.verdict(), tokens.summary());
-    before = steering.verdict();
+  }
+
+  /**
+   * A request was served by the rank that it named, or by another one.
+   *
+   * @param pinned the rank that it named
+   * @param observed the rank that stored its prompt
+   */
+  synchronized void onServedBy(int pinned, int observed) {
+    Verdict before = steering.verdict();
     // Requests from before a contradiction cannot revise it.
-    if (before != Verdict.CONTRADICTED && pinned >= 0 && pinned < ranks && observed < ranks) {
+    if (before != Verdict.CONTRADICTED && pinned < ranks && observed < ranks) {
       steering.add(pinned, observed);
       if (steering.verdict() == Verdict.CONTRADICTED) {
         unsteeredNs = clockNs.getAsLong();

@@ -87,7 +87,29 @@ public final class EngineQuestion implements ReplyListener {
       int maxBytes,
       long timeoutMs,
       Receiver receiver) {
-    Headers headers = new Headers().add("connection", "close");
+    get(upstream, target, new Headers(), loop, maxBytes, timeoutMs, receiver);
+  }
+
+  /**
+   * Asks with {@code GET} and further fields, on a connection of its own.
+   *
+   * @param upstream the engine
+   * @param target path and query
+   * @param fields further fields of the question
+   * @param loop the event loop, which is the current thread
+   * @param maxBytes limit for the answer's body
+   * @param timeoutMs limit for the whole answer, in milliseconds
+   * @param receiver receives the answer once, later, on the loop
+   */
+  public static void get(
+      Upstream upstream,
+      String target,
+      Headers fields,
+      EventLoop loop,
+      int maxBytes,
+      long timeoutMs,
+      Receiver receiver) {
+    Headers headers = new Headers(fields).set("connection", "close");
     UpstreamRequest request =
         new UpstreamRequest("GET", target, headers, Unpooled.EMPTY_BUFFER, true);
     new EngineQuestion(upstream, request, loop, maxBytes, receiver).send(timeoutMs);

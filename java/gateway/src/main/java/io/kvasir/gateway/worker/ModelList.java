@@ -1,10 +1,14 @@
 package io.kvasir.gateway.worker;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.kvasir.exchange.EngineFlavor;
+import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * An engine's answer to {@code GET /v1/models}. Immutable.
@@ -51,6 +55,27 @@ public record ModelList(
       }
     }
     return new ModelList(names, adapters, entries);
+  }
+
+  /**
+   * {@return the kind of engine that the models name as their owner; null if they name none that is
+   * known, or several}
+   */
+  public @Nullable EngineFlavor flavor() {
+    Set<EngineFlavor> named = EnumSet.noneOf(EngineFlavor.class);
+    for (JsonNode entry : entries.values()) {
+      EngineFlavor owner =
+          switch (entry.path("owned_by").asText("").toLowerCase(Locale.ROOT)) {
+            case "vllm" -> EngineFlavor.VLLM;
+            case "sglang" -> EngineFlavor.SGLANG;
+            case "tensorrt_llm", "tensorrt-llm", "trtllm" -> EngineFlavor.TRTLLM;
+            default -> null;
+          };
+      if (owner != null) {
+        named.add(owner);
+      }
+    }
+    return named.size() == 1 ? named.iterator().next() : null;
   }
 
   /** Whether a text has characters, not too many, no surrogate without its pair, no line feeds. */

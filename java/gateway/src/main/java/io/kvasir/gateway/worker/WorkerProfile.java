@@ -65,6 +65,16 @@ public record WorkerProfile(
         problems);
   }
 
+  /**
+   * {@return this profile with another block size}
+   *
+   * @param tokens tokens of a KV block
+   */
+  public WorkerProfile withBlockSize(int tokens) {
+    return new WorkerProfile(
+        version, ranks, rankOffset, balancing, tokens, kvBlocks, events, forwardPasses, problems);
+  }
+
   private static int stated(
       String key, int stated, int found, int minimum, int otherwise, List<String> problems) {
     if (stated < minimum) {

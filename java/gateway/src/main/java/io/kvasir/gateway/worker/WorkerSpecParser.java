@@ -12,6 +12,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -43,6 +45,14 @@ final class WorkerSpecParser {
           API_KEY,
           API_KEY_FILE,
           API_KEY_ENV);
+
+  /** Paths of engines' endpoints, which operators copy into the URL. */
+  private static final Pattern ENDPOINT =
+      Pattern.compile(
+          "/(v1(/(models|chat|completions|messages|responses|embeddings)(/.*)?)?|health|metrics)$");
+
+  /** What a proxy may have before the paths of an engine. */
+  private static final Pattern PREFIX = Pattern.compile("(/(?!\\.{1,2}(/|$))[A-Za-z0-9._~-]+)*");
 
   private final String url;
   private final UnaryOperator<@Nullable String> environment;
@@ -191,9 +201,12 @@ final class WorkerSpecParser {
       URI parsed = new URI(url.replaceAll("/+$", ""));
       if (("http".equals(parsed.getScheme()) || "https".equals(parsed.getScheme()))
           && parsed.getHost() != null
+          && parsed.getPort() != 0
+          && parsed.getPort() <= EventEndpoints.MAX_PORT
           && parsed.getRawUserInfo() == null
           && parsed.getRawQuery() == null
           && parsed.getRawFragment() == null) {
+        requirePrefix(parsed.getRawPath());
         return parsed;
       }
     } catch (URISyntaxException e) {
@@ -201,6 +214,28 @@ final class WorkerSpecParser {
     }
     throw new IllegalArgumentException(
         "the URL must be http://host:port, not '" + Errors.shown(withoutSecrets(url)) + "'");
+  }
+
+  /** Requires a path under which all endpoints of an engine can be, usually none. */
+  private void requirePrefix(String path) {
+    Matcher endpoint = ENDPOINT.matcher(path);
+    if (endpoint.find()) {
+      String base = url.replaceAll("/+$", "");
+      int end = base.length() - path.length() + endpoint.start();
+      throw new IllegalArgumentException(
+          "the URL must be "
+              + Errors.shown(base.substring(0, end))
+              + ", without "
+              + Errors.shown(endpoint.group())
+              + ": the gateway adds the paths of the API");
+    }
+    if (!PREFIX.matcher(path).matches()) {
+      throw new IllegalArgumentException(
+          "the path of the URL must have letters, digits, '-', '_', '~' and '.' between single"
+              + " slashes, and no '.' or '..' alone, not '"
+              + Errors.shown(path)
+              + "'");
+    }
   }
 
   /** A URL without the parts in which it can have a password or a key. */

@@ -69,7 +69,10 @@ final class ServingProcess implements AutoCloseable {
 
   private static ServingProcess serve(String[] options, String... more) throws IOException {
     List<String> all = new ArrayList<>(List.of(more));
-    all.addAll(List.of("--port", "0", "--admin-port", "0", "--access-log", "none"));
+    all.addAll(List.of("--port", "0", "--admin-port", "0"));
+    if (!List.of(options).contains("--access-log")) {
+      all.addAll(List.of("--access-log", "none"));
+    }
     all.addAll(List.of("--drain-grace-seconds", "0")); // no balancer asks
     return kvasir(List.of(), "serve", 2, "/ready", options, all.toArray(String[]::new));
   }
@@ -185,6 +188,11 @@ final class ServingProcess implements AutoCloseable {
   /** Sends SIGTERM. */
   void terminate() {
     process.terminate();
+  }
+
+  /** Sends SIGHUP. */
+  void hangUp() throws IOException {
+    process.signal("HUP");
   }
 
   /** Sends SIGKILL. */

@@ -7,6 +7,7 @@ import com.fasterxml.jackson.core.StreamReadConstraints;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.MissingNode;
 import io.kvasir.fleet.router.Prompt;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -100,6 +101,7 @@ final class BodyOracle {
       case "stream_options" -> name.equals("include_usage");
       case "conversation_params" -> name.equals("conversation_id");
       case "client_metadata" -> name.equals("thread_id") || name.equals("session_id");
+      case "metadata" -> name.equals("user_id");
       default -> false;
     };
   }
@@ -181,7 +183,7 @@ final class BodyOracle {
       tree.get("messages").forEach(message -> all.add(message(message)));
       return all;
     }
-    JsonNode value = tree.hasNonNull("prompt") ? tree.get("prompt") : tree.path("input");
+    JsonNode value = promptValue();
     if (value.isTextual()) {
       return List.of(value.textValue());
     }
@@ -205,6 +207,27 @@ final class BodyOracle {
       }
     }
     return tokens.isEmpty() ? all : List.of(tokens);
+  }
+
+  private JsonNode promptValue() {
+    for (String name : List.of("prompt", "input")) {
+      if (tree.hasNonNull(name)) {
+        return tree.get(name);
+      }
+    }
+    JsonNode text = tree.path("text");
+    if (text.isTextual() || (text.isArray() && all(text, JsonNode::isTextual))) {
+      return text;
+    }
+    for (String name : List.of("input_ids", "token_ids")) {
+      JsonNode tokens = tree.path(name);
+      if (tokens.isArray()
+          && !all(tokens, JsonNode::isTextual)
+          && all(tokens, each -> !each.isObject())) {
+        return tokens;
+      }
+    }
+    return MissingNode.getInstance();
   }
 
   /** A prompt of the code under test in the same form. */

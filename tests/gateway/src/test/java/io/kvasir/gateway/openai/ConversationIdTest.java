@@ -45,6 +45,39 @@ class ConversationIdTest {
   }
 
   @Test
+  void codexNamesItsSessionInAHeader() throws InvalidBodyException {
+    assertThat(id(null, "session-id", "new")).isEqualTo("new");
+    assertThat(id(null, "session_id", "old")).isEqualTo("old");
+    assertThat(id("{'prompt_cache_key':'k'}", "session_id", "old", "X-Session-ID", "x"))
+        .isEqualTo("x");
+  }
+
+  @Test
+  void anthropicsClientsNameTheirSessionInTheUserId() throws InvalidBodyException {
+    String user = "user_0a1b_account_7d-1_session_6f9c-22";
+    assertThat(id("{'metadata':{'user_id':'" + user + "'}}")).isEqualTo("6f9c-22");
+    assertThat(id("{'metadata':{'user_id':'user_0a1b_account__session_6f9c'}}")).isEqualTo("6f9c");
+    String json =
+        "{\\'device_id\\':\\'d\\',\\'x\\':{\\'session_id\\':\\'no\\'},\\'session_id\\':\\'s 1\\'}";
+    assertThat(id("{'metadata':{'user_id':'" + json + "'}}")).isEqualTo("s 1");
+    assertThat(id("{'metadata':{'user_id':'" + user + "'}}", "X-Session-ID", "h")).isEqualTo("h");
+    for (String other :
+        new String[] {
+          "'alice'",
+          "'user_0a1b'",
+          "'{'",
+          "'{\\'session_id\\':7}'",
+          "'user_a_session_" + "x".repeat(513) + "'",
+          "'user_a_session_" + "x".repeat(9_000) + "'",
+          "7",
+          "null"
+        }) {
+      assertThat(id("{'metadata':{'user_id':" + other + "}}")).as(other).isNull();
+    }
+    assertThat(id("{'metadata':'user_a_session_b'}")).isNull();
+  }
+
+  @Test
   void idsAreLimited() throws InvalidBodyException {
     String longest = "x".repeat(ConversationId.MAX_CHARACTERS);
     assertThat(id("{'prompt_cache_key':' " + longest + "'}")).isEqualTo(longest);

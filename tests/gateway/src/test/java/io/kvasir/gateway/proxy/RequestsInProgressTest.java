@@ -103,7 +103,8 @@ class RequestsInProgressTest {
             1,
             false,
             new ClientLimits(1, 1, 1, 1),
-            CrossOrigin.ALL);
+            CrossOrigin.ALL,
+            PassPaths.NONE);
     ModelFleets fleets =
         new ModelFleets(List.of(), new Ejection(BreakerSettings.of(1, 1)), (model, worker) -> null);
     handler =

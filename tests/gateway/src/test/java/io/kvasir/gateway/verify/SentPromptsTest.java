@@ -29,8 +29,9 @@ class SentPromptsTest {
   private final WorkerChecks checks =
       new WorkerChecks(
           "w", 2, BLOCK, "--usage", (tokens, steering) -> verdicts.add(tokens + " " + steering));
+  private boolean follows = true;
   private final SentPrompts prompts =
-      new SentPrompts(checks, index, WORKER, BLOCK, new SentBytes(1 << 20));
+      new SentPrompts(checks, index, WORKER, BLOCK, new SentBytes(1 << 20), rank -> follows);
 
   @AfterEach
   void close() {
@@ -54,7 +55,7 @@ class SentPromptsTest {
   }
 
   private boolean conclude(PromptCheck prompt) {
-    return prompts.conclude(prompt, () -> true);
+    return prompts.conclude(prompt, true, () -> true);
   }
 
   /** A rank stores all blocks of the first tokens, in one event. */
@@ -92,10 +93,69 @@ class SentPromptsTest {
     send(0, 9);
     store(0, 9);
     assertEvidence(1, 0);
-    send(0, 17);
+    PromptCheck prompt = send(0, 17);
     store(1, 17);
+    assertEvidence(1, 0);
+    assertThat(prompts.end(prompt)).as("the named rank has its time").isPositive();
+    assertThat(conclude(prompt)).isFalse();
     assertEvidence(1, 1);
     assertThat(checks.tokens().agreements()).isEqualTo(2);
+    assertThat(checks.tokens().contradictions()).isZero();
+  }
+
+  @Test
+  void aMirroredRequestIsNoContradictionInAnyOrder() {
+    PromptCheck mirroredFirst = send(0, 9);
+    store(1, 9);
+    assertEvidence(0, 0);
+    store(0, 9);
+    assertEvidence(1, 0);
+    assertThat(prompts.end(mirroredFirst)).isNegative();
+    PromptCheck mirroredLast = send(1, 17);
+    store(1, 17);
+    store(0, 17);
+    assertThat(conclude(mirroredLast)).isFalse();
+    assertEvidence(2, 0);
+    assertThat(checks.tokens().agreements()).as("one for each prompt").isEqualTo(2);
+  }
+
+  @Test
+  void mirrorsOfEqualPromptsAreNoContradiction() {
+    List<PromptCheck> sent = List.of(send(0, 9), send(0, 9), send(1, 9));
+    store(1, 9);
+    store(1, 9);
+    store(0, 9);
+    assertThat(sent).noneMatch(this::conclude);
+    assertEvidence(2, 0);
+  }
+
+  @Test
+  void aRequestThatWasNotServedDoesNotContradict() {
+    PromptCheck prompt = send(0, 9);
+    store(1, 9);
+    assertThat(prompts.conclude(prompt, false, () -> true)).isFalse();
+    assertEvidence(0, 0);
+  }
+
+  @Test
+  void aRankWhoseEventsAreMissingDoesNotContradict() {
+    PromptCheck prompt = send(0, 9);
+    store(1, 9);
+    follows = false;
+    assertThat(conclude(prompt)).isFalse();
+    assertEvidence(0, 0);
+  }
+
+  @Test
+  void requestsThatAreServedElsewhereContradictAlsoBesideMirroredOnes() {
+    for (int i = 0; i < 10; i++) {
+      PromptCheck ignored = send(0, another(i), true);
+      store(1, another(i));
+      store(1, another(i));
+      conclude(ignored);
+    }
+    assertThat(checks.steering().verdict()).isEqualTo(Verdict.CONTRADICTED);
+    assertThat(verdicts).last().isEqualTo("true false");
   }
 
   @Test
@@ -197,7 +257,7 @@ class SentPromptsTest {
     assertThat(conclude(prompt)).as("once").isFalse();
     PromptCheck lost = send(0, 13);
     storeOther(0);
-    assertThat(prompts.conclude(lost, () -> false)).as("events are missing").isFalse();
+    assertThat(prompts.conclude(lost, true, () -> false)).as("events are missing").isFalse();
     assertThat(checks.tokens().contradictions()).isEqualTo(1);
   }
 
@@ -284,8 +344,8 @@ class SentPromptsTest {
   @Test
   void whatIsKeptHasABoundInBytes() {
     SentBytes budget = new SentBytes(1 << 20);
-    SentPrompts first = new SentPrompts(checks, index, WORKER, BLOCK, budget);
-    SentPrompts second = new SentPrompts(checks, index, WORKER + 1, BLOCK, budget);
+    SentPrompts first = new SentPrompts(checks, index, WORKER, BLOCK, budget, rank -> true);
+    SentPrompts second = new SentPrompts(checks, index, WORKER + 1, BLOCK, budget, rank -> true);
     int[] large = tokens(20_000); // 80 KB of tokens, and as much of hashes
     for (int i = 0; i < 50; i++) {
       assertThat(first.add(CLIENT, 0, large, hashes(large), () -> true, null)).isNotNull();

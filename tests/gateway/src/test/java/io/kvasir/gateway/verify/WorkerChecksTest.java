@@ -34,7 +34,8 @@ class WorkerChecksTest {
   private static void serve(
       WorkerChecks checks, int ranks, int requests, IntUnaryOperator servedBy) {
     for (int i = 0; i < requests; i++) {
-      checks.onStoredAsExpected(i % ranks, servedBy.applyAsInt(i % ranks), CLIENT);
+      checks.onStoredAsExpected(CLIENT);
+      checks.onServedBy(i % ranks, servedBy.applyAsInt(i % ranks));
     }
   }
 

@@ -59,6 +59,11 @@ final class PromptMatches {
     RankMatches matches = new RankMatches();
     if (request.isTokenised()) {
       index.match(prefix.sequence(), prefix.blocks(), matches);
+      for (BlockHashes further : request.furtherHashes(setup.naming(), perBlock)) {
+        RankMatches more = new RankMatches();
+        index.match(further.sequence(), further.blocks(), more);
+        matches.addUp(more);
+      }
       return new MatchedRequest(request, prefix, prefix.blocks(), matches);
     }
     // The caller may expect fewer tokens than the text would be.
@@ -79,6 +84,9 @@ final class PromptMatches {
     FleetRequest request = matched.request();
     if (request.isTokenised()) {
       index.onPlaced(rank, matched.hashes());
+      for (BlockHashes further : request.furtherHashes(setup.naming(), setup.tokensPerBlock())) {
+        index.onPlaced(rank, further);
+      }
     }
     BlockHashes text = request.textHashes(setup.tokensPerBlock());
     if (text.blocks() > 0) {

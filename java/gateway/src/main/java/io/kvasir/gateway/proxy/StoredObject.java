@@ -1,0 +1,80 @@
+package io.kvasir.gateway.proxy;
+
+import io.kvasir.model.Errors;
+import java.util.List;
+import java.util.Set;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A response, file or batch that one engine keeps, as requests name it. Immutable.
+ *
+ * @param collection the path before its id, with a slash at the end
+ * @param id its id, which an engine has given it
+ */
+record StoredObject(String collection, String id) {
+
+  private static final String RESPONSES = "/v1/responses/";
+  private static final List<String> COLLECTIONS = List.of(RESPONSES, "/v1/files/", "/v1/batches/");
+
+  /** What is computed under the path of responses, for which any worker will do. */
+  private static final Set<String> COMPUTED = Set.of("compact", "input_tokens", "render");
+
+  private static final Pattern ID = Pattern.compile("[A-Za-z0-9._~-]{1,256}");
+
+  /** The object that a path names, itself or a part of it; null if it names none. */
+  static @Nullable StoredObject of(String path) {
+    for (String collection : COLLECTIONS) {
+      if (path.startsWith(collection)) {
+        int end = path.indexOf('/', collection.length());
+        String id = path.substring(collection.length(), end < 0 ? path.length() : end);
+        boolean computed = end < 0 && collection.equals(RESPONSES) && COMPUTED.contains(id);
+        return computed ? null : new StoredObject(collection, id);
+      }
+    }
+    return null;
+  }
+
+  /** A response that a body names. */
+  static StoredObject response(String id) {
+    return new StoredObject(RESPONSES, id);
+  }
+
+  /** Whether it is a response, of which workers are known to be asked by id only. */
+  boolean isResponse() {
+    return collection.equals(RESPONSES);
+  }
+
+  /** Whether a request to this path would change the object itself, which no API can. */
+  boolean isPost(String method, String path) {
+    return isResponse() && method.equals("POST") && path.equals(target());
+  }
+
+  /** Whether an engine may have given it its id. */
+  boolean hasProperId() {
+    return ID.matcher(id).matches();
+  }
+
+  /** The path of the object itself. */
+  String target() {
+    return collection + id;
+  }
+
+  /** The reply where no worker keeps it. */
+  Problem notFound() {
+    return Problem.notFound(
+        "response_not_found",
+        "response_id",
+        "no worker is known to hold the response '" + Errors.shown(id) + "'");
+  }
+
+  /** The reply to {@link #isPost}. */
+  Problem noSuchPath() {
+    return Problem.notFound(
+        "not_found",
+        null,
+        "no such path: "
+            + Errors.shown(target())
+            + "; POST makes a response at /v1/responses, and ends one at /v1/responses/ID/cancel");
+  }
+}

@@ -65,9 +65,9 @@ class BenchPoliciesCommandTest {
     Outcome text = run(options);
     assertThat(text.err()).isEmpty();
     assertThat(text.exitCode()).isZero();
-    assertThat(text.out().lines().toList()).hasSize(10);
+    assertThat(text.out().lines().toList()).hasSize(14);
     assertThat(text.out())
-        .startsWith("| requests | ranks@load | pool tokens | speed | default p95 ms |")
+        .startsWith("| requests | ranks@load | pool tokens | speed | default p95, modelled ms |")
         .contains("| t.jsonl | 2@0.5 | 50,000 | ")
         .contains("\n| router | best | or in its interval | clearly best | within 5 % |")
         .contains("\n| projected | 0 of 1 | 1 of 1 | ");
@@ -144,6 +144,10 @@ class BenchPoliciesCommandTest {
                 "--mode must be one of aggregated, context, not",
                 "bench policies --workload multi_turn --pool-tokens 4096 --load 2@0.5 --seeds 1",
                 "--workload multi_turn: no request fits into a pool of 4096 tokens"));
+    messages.put("bench policies --sample 2", "--sample must be an integer from 1 to 1, not '2'");
+    messages.put(
+        "bench policies --workload closed_loop --sample 2",
+        "--sample must be an integer from 1 to 1, not '2'");
     messages.put(
         "bench policies --load 8x10", "--load must have a RANKS@SHARE for --workload uniform");
     messages.put(

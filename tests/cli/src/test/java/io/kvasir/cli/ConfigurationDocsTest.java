@@ -37,6 +37,8 @@ class ConfigurationDocsTest {
   private static final Map<String, String> CONTEXT =
       Map.ofEntries(
           Map.entry("--trace-block-tokens", " --trace pom.xml"),
+          Map.entry("--trace-columns", " --trace pom.xml"),
+          Map.entry("--trace-sort", " --trace pom.xml"),
           Map.entry("--speed", " --rate 1"),
           Map.entry("--fleet-router-args", " --workers 2"),
           Map.entry("--what-if", " --workers 2"),
@@ -138,7 +140,8 @@ class ConfigurationDocsTest {
       report.get("config").fieldNames().forEachRemaining(reported::add);
       report.fieldNames().forEachRemaining(reported::add);
     }
-    reported.addAll(List.of("traceBlockTokens", "traceTimeUnit")); // of a trace
+    reported.addAll(
+        List.of("traceBlockTokens", "traceTimeUnit", "traceColumns", "traceSort")); // of a trace
     assertThat(reported).contains("workers", "fleetRouter", "fleetRouterArgs");
 
     assertThat(options())

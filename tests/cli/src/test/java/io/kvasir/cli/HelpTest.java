@@ -34,6 +34,16 @@ class HelpTest {
   }
 
   @Test
+  void helpOfACommandIsAskedForAsWithOtherPrograms() {
+    for (String command : List.of("", " replay", " bench", " bench policies")) {
+      Outcome asked = run("help" + command);
+      assertThat(asked.exitCode()).as(command).isZero();
+      assertThat(asked.out()).as(command).isEqualTo(run((command + " --help").strip()).out());
+    }
+    assertThat(run("help repaly").err()).contains("did you mean replay?");
+  }
+
+  @Test
   void everyHelpHasTheExitCodes() {
     for (String command :
         List.of(

@@ -69,6 +69,26 @@ class LayeredReplayTest {
     assertThat(out.toString(StandardCharsets.UTF_8)).containsPattern("\n  router +" + names);
   }
 
+  /** Where the ADP router changes nothing, or there is one worker, nothing is compared unasked. */
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "--workers 1 --ranks 2 --fleet-router round_robin | 1",
+        "--workers 1 --ranks 2 --fleet-router cost | 1",
+        "--workers 1 --ranks 1 --fleet-router conversation | 1",
+        "--workers 2 --ranks 2 --fleet-router projected | 1",
+        "--workers 2 --ranks 2 --fleet-router round_robin | 2",
+        "--workers 1 --ranks 2 --fleet-router round_robin,cost | 2",
+        "--workers 1 --ranks 2 --fleet-router cost --router default,kv_cache_aware | 2",
+      })
+  void aFleetRouterOverOneWorkerIsOneColumn(String options, int columns) throws IOException {
+    String line = SMALL.replace("--router kv_cache_aware ", "").replace("--ranks 2 ", "");
+    JsonNode report = report(line + " " + options);
+
+    assertThat(report.isArray() ? report.size() : 1).isEqualTo(columns);
+  }
+
   @ParameterizedTest
   @ValueSource(strings = {"round_robin", "load_balancing", "kv_cache_aware", "conversation"})
   void aReportOfSeveralInstancesSaysWhoWentWhere(String router) throws IOException {

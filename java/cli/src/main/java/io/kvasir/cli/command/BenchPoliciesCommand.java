@@ -8,6 +8,7 @@ import io.kvasir.cli.option.FormatOption;
 import io.kvasir.cli.option.PageOption;
 import io.kvasir.cli.option.UsageException;
 import io.kvasir.cli.option.WorkerOptions;
+import io.kvasir.cli.terminal.CaseProgress;
 import io.kvasir.cli.terminal.Console;
 import io.kvasir.cli.terminal.ExitCode;
 import io.kvasir.engine.adp.AdpRouterKind;
@@ -20,6 +21,7 @@ import io.kvasir.simulator.compare.Setting;
 import io.kvasir.simulator.report.CellJson;
 import io.kvasir.simulator.report.CellPage;
 import io.kvasir.simulator.report.CellTable;
+import io.kvasir.simulator.report.ReportBasis;
 import io.kvasir.simulator.report.RunJournal;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -32,6 +34,8 @@ import java.util.concurrent.ExecutorService;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Spec;
 
 /** {@code kvasir bench policies}: routers under load, with intervals. */
 @Command(
@@ -49,6 +53,8 @@ import picocli.CommandLine.Mixin;
 final class BenchPoliciesCommand extends DeclaredOptions implements Callable<Integer> {
 
   private final Console console;
+
+  @Spec private CommandSpec spec;
 
   private final Declared<String> routers =
       text("--router", "NAME[,NAME]", null)
@@ -114,16 +120,20 @@ final class BenchPoliciesCommand extends DeclaredOptions implements Callable<Int
     List<Cell<PlayedLoad>> cells = new ArrayList<>();
     @Nullable UsageException impossible = null;
     ExecutorService pool = comparisons.newPool();
-    try (@Nullable RunJournal kept = journal.isGiven() ? openJournal(journal.value()) : null) {
-      RunStore store = kept == null ? RunStore.NONE : kept;
+    try (@Nullable RunJournal kept = journal.isGiven() ? openJournal(journal.value()) : null;
+        CaseProgress progress =
+            new CaseProgress(settings.size(), 1 + names.size() * seeds.size(), console)) {
+      RunStore store = counted(kept == null ? RunStore.NONE : kept, progress);
       RouterComparison comparison = new RouterComparison(seeds, pool, store, limitMs);
       if (text) {
         console.print(CellTable.head(names));
       }
       for (Setting setting : settings) {
+        progress.begin(setting.load().toString());
         try {
           Cell<PlayedLoad> cell = compare(comparison, setting, kinds, fleets);
           cells.add(cell);
+          progress.erase();
           if (text) {
             console.print(CellTable.row(cell));
           }
@@ -139,16 +149,26 @@ final class BenchPoliciesCommand extends DeclaredOptions implements Callable<Int
     if (cells.isEmpty() && impossible != null) {
       throw impossible;
     }
+    ReportBasis basis = Basis.of(spec, console);
     if (text) {
-      console.print("\n" + CellTable.summary(cells, names));
+      console.print("\n" + CellTable.summary(cells, names, basis));
     } else {
       console.write(stream -> CellJson.write(cells, stream));
     }
-    page.write(() -> CellPage.of(cells, names));
+    page.write(() -> CellPage.of(cells, names, basis));
     if (impossible != null) {
       throw impossible;
     }
     return ExitCode.DONE;
+  }
+
+  /** A store that reports each replay. */
+  private static RunStore counted(RunStore store, CaseProgress progress) {
+    return (name, play) -> {
+      List<Double> numbers = store.of(name, play);
+      progress.replayed();
+      return numbers;
+    };
   }
 
   private Cell<PlayedLoad> compare(

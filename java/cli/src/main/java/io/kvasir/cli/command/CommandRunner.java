@@ -16,11 +16,13 @@ import io.kvasir.engine.lockstep.LockstepException;
 import io.kvasir.fleet.record.InvalidRecordingException;
 import io.kvasir.model.Errors;
 import io.kvasir.model.NativeMemoryError;
+import io.kvasir.simulator.fleet.FleetRouterFailure;
 import io.kvasir.simulator.timing.InvalidLogException;
 import io.kvasir.simulator.trace.InvalidTraceException;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -36,6 +38,8 @@ import picocli.CommandLine.UnmatchedArgumentException;
 
 /** Runs one command line and turns its outcome into output and an exit code. */
 public final class CommandRunner {
+
+  private static final String HELP = "help";
 
   private final Console console;
   private final Machine machine;
@@ -71,6 +75,24 @@ public final class CommandRunner {
    * @return the exit code, one of {@link ExitCode}
    */
   public int run(String... args) {
+    return args.length > 0 && args[0].equals(HELP) ? runNamed(helpOf(args)) : runNamed(args);
+  }
+
+  /** {@code help replay} is {@code replay --help}, as with other programs. */
+  private String[] helpOf(String[] args) {
+    String[] line = Arrays.copyOfRange(args, 1, args.length + 1);
+    CommandLine command = commands("");
+    for (int i = 1; i < args.length; i++) {
+      command = command.getSubcommands().get(args[i]);
+      if (command == null) {
+        return Arrays.copyOfRange(args, 1, args.length); // wrong usage, which names the word
+      }
+    }
+    line[args.length - 1] = "--help";
+    return line;
+  }
+
+  private int runNamed(String... args) {
     boolean verbose = List.of(args).contains("--verbose");
     StringWriter help = new StringWriter();
     CommandLine commands = commands(args.length == 0 ? "" : args[0]);
@@ -219,6 +241,10 @@ public final class CommandRunner {
       int list = line.indexOf(": ") + 2;
       line = line.substring(0, list) + Errors.shown(line.substring(list));
     }
+    boolean replays = command.name().equals("replay") || command.name().equals("policies");
+    if (replays && words.get(0).matches("[^-].*[./].*")) {
+      return line + "; requests are read from --trace " + Errors.shown(words.get(0));
+    }
     return line + Suggestions.question(words.get(0), command.subcommands().keySet());
   }
 
@@ -241,7 +267,8 @@ public final class CommandRunner {
         || e instanceof Console.OutputException
         || e instanceof RetryableDeviceException
         || e instanceof FatalDeviceException
-        || e instanceof LockstepException) {
+        || e instanceof LockstepException
+        || e instanceof FleetRouterFailure) {
       return new Failure(ExitCode.FAILED, Errors.reason(e));
     }
     return new Failure(

@@ -4,6 +4,7 @@ import io.kvasir.cli.option.Choices;
 import io.kvasir.cli.option.Declared;
 import io.kvasir.cli.option.DeclaredOptions;
 import io.kvasir.cli.option.ModeOptions;
+import io.kvasir.cli.option.TraceOptions;
 import io.kvasir.cli.option.UsageException;
 import io.kvasir.cli.option.Values;
 import io.kvasir.model.Errors;
@@ -15,7 +16,6 @@ import io.kvasir.simulator.replay.ReplayMode;
 import io.kvasir.simulator.trace.Conversations;
 import io.kvasir.simulator.trace.Trace;
 import io.kvasir.simulator.trace.TraceReader;
-import io.kvasir.simulator.trace.TraceUnits;
 import io.kvasir.simulator.workload.TraceRequests;
 import java.io.IOException;
 import java.io.InputStream;
@@ -32,6 +32,7 @@ import java.util.function.Function;
 import java.util.stream.Stream;
 import java.util.zip.CRC32C;
 import java.util.zip.CheckedInputStream;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** The cases in which policies are compared: requests, modes of the ranks, loads and pools. */
@@ -39,8 +40,8 @@ final class PolicyCases extends DeclaredOptions {
 
   private static final int MAX_RANKS = 4096;
   private static final int MAX_IN_FLIGHT = 1_000_000;
-  private static final String LOADS = "8@0.5,8@0.8,8@0.95,64@0.8";
-  private static final String CLOSED_LOADS = "8x10,8x20,8x2000";
+  private static final String LOADS = "8@0.8";
+  private static final String CLOSED_LOADS = "8x20";
   private static final double DEFAULT_JITTER_SECONDS = 3;
   private static final double MAX_JITTER_SECONDS = 86_400;
 
@@ -50,6 +51,8 @@ final class PolicyCases extends DeclaredOptions {
       order = 1,
       description = "Trace to play; can be repeated.")
   private List<String> traces = List.of();
+
+  @Mixin private TraceOptions traceOptions;
 
   private final Declared<List<GeneratedTraffic>> workloads =
       list("--workload", "NAME[,NAME]", null, PolicyCases::workload)
@@ -69,11 +72,10 @@ final class PolicyCases extends DeclaredOptions {
           .help(
               2,
               "Ranks, and share of the time in which they prefill; RANKSxN for closed"
-                  + " loops, with N requests in flight (default: 8@0.5,8@0.8,8@0.95,64@0.8"
-                  + " and 8x10,8x20,8x2000).");
+                  + " loops, with N requests in flight (default: 8@0.8 and 8x20).");
 
   private final Declared<List<Integer>> poolTokens =
-      list("--pool-tokens", "N[,N]", "250000,1000000,3000000", PolicyCases::poolTokens)
+      list("--pool-tokens", "N[,N]", "1000000", PolicyCases::poolTokens)
           .help(3, "Tokens of KV in the pool of a rank");
 
   private final Declared<Double> jitterSeconds =
@@ -95,6 +97,9 @@ final class PolicyCases extends DeclaredOptions {
    */
   List<Setting> settings() throws IOException {
     requireUse("--jitter-seconds", jitterSeconds.isGiven(), "--trace", !traces.isEmpty());
+    if (traces.isEmpty()) {
+      traceOptions.refuse(traceOptions::isSet);
+    }
     requireUse("--sample-seed", sampleSeed.isGiven(), "--sample", sample.isGiven());
     List<Integer> pools = poolTokens.value();
     List<ReplayMode> allModes = modes.value();
@@ -135,7 +140,7 @@ final class PolicyCases extends DeclaredOptions {
     double jitter = jitterSeconds.orElse(DEFAULT_JITTER_SECONDS);
     List<Requests> all = new ArrayList<>();
     for (String file : traces) {
-      Trace trace = TraceReader.read(Values.path("--trace", file), TraceUnits.OF_FILE);
+      Trace trace = TraceReader.read(Values.path("--trace", file), traceOptions.reading());
       Traffic played =
           Traffic.jittered(
               new TraceRequests(trace, Conversations.infer(trace)),

@@ -110,20 +110,16 @@ public final class ReplayCommand implements Callable<Integer> {
     KvShape kvShape = kv.kv();
     Measures measures = report.measures();
     ReplayMode replayMode = mode.mode(kvShape, sources::isFlag);
-    List<AdpRouterKind> routers = worker.routers();
-    if (!fleets.isEmpty()
-        && worker.settings(routers.get(0)).ranks() == 1
-        && !worker.namesRouters()) {
-      routers = routers.subList(0, 1); // with one rank in a worker, all of them decide the same
-    }
     List<Run> runs = new ArrayList<>();
-    for (AdpRouterKind router : routers) {
+    for (AdpRouterKind router : worker.routers()) {
       ReplaySettings each = worker.settings(router).withMode(replayMode).withMeasures(measures);
       if (fleets.isEmpty()) {
         runs.add(new Run(each, null));
       }
       for (FleetSettings fleet : fleets) {
-        runs.add(new Run(FleetOptions.worker(each, fleet, sources::isFlag), fleet));
+        if (router == worker.routers().get(0) || comparesAdpRouters(each, fleet)) {
+          runs.add(new Run(FleetOptions.worker(each, fleet, sources::isFlag), fleet));
+        }
       }
     }
     List<ReplayReport> reports = new ArrayList<>();
@@ -173,6 +169,15 @@ public final class ReplayCommand implements Callable<Integer> {
     return ExitCode.DONE;
   }
 
+  /**
+   * Whether each ADP router is of interest under a fleet router: those that the user names are, and
+   * otherwise those of several workers of several ranks that the fleet router does not choose.
+   */
+  private boolean comparesAdpRouters(ReplaySettings each, FleetSettings fleet) {
+    return worker.namesRouters()
+        || (each.ranks() > 1 && fleet.workers() > 1 && !fleet.router().choosesRanks());
+  }
+
   private OpenDevices open(ReplayProcesses all, boolean spread, boolean launched) {
     if (spread) {
       return device.onlyHost(ProcessOptions.PROCESSES);
@@ -199,7 +204,8 @@ public final class ReplayCommand implements Callable<Integer> {
           fleet == null
               ? Replay.run(requests, settings, collective, place, progress)
               : Replay.run(requests, settings, fleet, place, progress);
-      return new ReplayReport(requests, plan.seed(), plan.traceBlockUpperBound(), result);
+      return new ReplayReport(
+          requests, plan.seed(), plan.traceBlockUpperBound(), Basis.of(spec, console), result);
     } catch (NativeMemoryError e) {
       NativeMemoryError named =
           new NativeMemoryError(e.getMessage() + "; every rank has such a pool: " + SMALLER_POOLS);

@@ -8,10 +8,10 @@ import io.kvasir.cli.terminal.ProgressBar;
 import io.kvasir.model.Errors;
 import io.kvasir.simulator.trace.Trace;
 import io.kvasir.simulator.trace.TraceReader;
-import io.kvasir.simulator.trace.TraceUnits;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
+import picocli.CommandLine.Mixin;
 
 /** Options of the queries and block events that indexes are measured on. */
 public final class CorpusOptions extends DeclaredOptions {
@@ -20,6 +20,8 @@ public final class CorpusOptions extends DeclaredOptions {
   static final String SHARED = "shared";
 
   private final Declared<Path> trace = path("--trace").help(1, "Mooncake trace.");
+
+  @Mixin private TraceOptions traceOptions;
 
   private final Declared<Integer> workers =
       integer("--workers", "128", 1, CorpusShape.MAX_WORKERS)
@@ -61,7 +63,7 @@ public final class CorpusOptions extends DeclaredOptions {
     if (!trace.isGiven()) {
       throw new UsageException("--trace", "must be given");
     }
-    Trace rows = TraceReader.read(trace.value(), TraceUnits.OF_FILE);
+    Trace rows = TraceReader.read(trace.value(), traceOptions.reading());
     try (ProgressBar progress = new ProgressBar("corpus", console)) {
       return CorpusGenerator.generate(
           rows, shape, (done, planned) -> progress.at(done, done, planned, 0));

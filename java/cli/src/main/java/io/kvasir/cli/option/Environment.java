@@ -1,6 +1,7 @@
 package io.kvasir.cli.option;
 
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -41,6 +42,23 @@ public record Environment(Map<String, String> variables)
     return option.startsWith("--adp-balance-") && !variables.containsKey(own)
         ? own.replaceFirst("^KVASIR", "TLLM")
         : own;
+  }
+
+  /**
+   * {@return the variables that are there and set options of a command, with their values, in the
+   * order of the options}
+   *
+   * @param command the command
+   */
+  public Map<String, String> settings(CommandSpec command) {
+    Map<String, String> settings = new LinkedHashMap<>();
+    for (OptionSpec option : command.options()) {
+      String value = defaultValue(option);
+      if (value != null) {
+        settings.put(source(option.longestName()), value);
+      }
+    }
+    return settings;
   }
 
   /**

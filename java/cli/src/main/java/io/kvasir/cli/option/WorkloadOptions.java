@@ -5,7 +5,6 @@ import io.kvasir.simulator.trace.Conversations;
 import io.kvasir.simulator.trace.RecordedTraffic;
 import io.kvasir.simulator.trace.Trace;
 import io.kvasir.simulator.trace.TraceReader;
-import io.kvasir.simulator.trace.TraceUnits;
 import io.kvasir.simulator.workload.ClosedLoop;
 import io.kvasir.simulator.workload.MultiTurn;
 import io.kvasir.simulator.workload.OpenLoop;
@@ -18,6 +17,7 @@ import java.nio.file.Path;
 import java.util.Locale;
 import java.util.OptionalDouble;
 import java.util.function.Predicate;
+import picocli.CommandLine.Mixin;
 
 /** Options of the replayed workload and its speed. */
 @Heading(Heading.WORKLOAD)
@@ -36,23 +36,14 @@ public final class WorkloadOptions extends DeclaredOptions {
 
   private static final String TRACE = "--trace";
   private static final String RECORDING = "--recording";
-  private static final String BLOCK_TOKENS = "--trace-block-tokens";
-  private static final String TIME_UNIT = "--trace-time-unit";
 
   private final Declared<Path> trace =
-      path(TRACE)
-          .help(1, "Trace to replay: Mooncake JSON lines or Azure CSV; also as .gz, .xz or .zst.");
+      path(TRACE).help(1, "Trace to replay: Mooncake JSON lines or CSV; also as .gz, .xz or .zst.");
 
-  private final Declared<Integer> traceBlockTokens =
-      integer(BLOCK_TOKENS, null, 1, Trace.MAX_TOKENS)
-          .help(2, "Tokens for each id of the trace (default: 512, with chat_id in the trace 16).");
-
-  private final Declared<TraceUnits.Time> traceTimeUnit =
-      choice(TIME_UNIT, null, TraceUnits.Time.class)
-          .help(2, "Unit of its timestamps: s, ms, us, ns (default: ms, with chat_id s).");
+  @Mixin private TraceOptions traceOptions;
 
   private final Declared<Path> recording =
-      path(RECORDING).help(2, "Recording of serve --record to replay.");
+      path(RECORDING).help(3, "Recording of serve --record to replay.");
 
   private final Declared<GeneratedOptions.Kind> workload =
       choice("--workload", "multi_turn", GeneratedOptions.Kind.class)
@@ -101,20 +92,17 @@ public final class WorkloadOptions extends DeclaredOptions {
     long chosenSeed = seed.value();
     if (trace.isGiven()) {
       generated.refuseAllBut("a trace", name -> false, isFlag);
-      TraceUnits units =
-          new TraceUnits(
-              traceBlockTokens.isGiven() ? traceBlockTokens.value() : null,
-              traceTimeUnit.isGiven() ? traceTimeUnit.value() : null);
-      return planTrace(TraceReader.read(trace.value(), units), chosenSeed, console);
+      Trace rows = TraceReader.read(trace.value(), traceOptions.reading());
+      return planTrace(rows, chosenSeed, console);
     }
     if (recording.isGiven()) {
       generated.refuseAllBut("a recording", name -> false, isFlag);
-      refuseUnits(isFlag);
+      traceOptions.refuse(isFlag);
       return planTrace(RecordedTraffic.read(recording.value()), chosenSeed, console);
     }
     GeneratedOptions.Kind kind = workload.value();
     generated.refuseAllBut("--workload " + Values.id(kind), kind::has, isFlag);
-    refuseUnits(isFlag);
+    traceOptions.refuse(isFlag);
     if (isFlag.test("--speed") && !rate.isGiven()) {
       throw new UsageException("--speed", "needs --trace or --rate");
     }
@@ -203,11 +191,6 @@ public final class WorkloadOptions extends DeclaredOptions {
     } else if (settings.beats("--concurrency", "--rate")) {
       rate.clear();
     }
-  }
-
-  private static void refuseUnits(Predicate<String> isFlag) {
-    refuse(BLOCK_TOKENS, "needs --trace", isFlag);
-    refuse(TIME_UNIT, "needs --trace", isFlag);
   }
 
   private static void refuse(String option, String rule, Predicate<String> isFlag) {

@@ -50,7 +50,7 @@ public final class ProgressBar implements ReplayProgress, AutoCloseable {
         .print(
             String.format(
                 Locale.ROOT,
-                "%s%s [%s%s] %d %%, %,d of %,d requests, %,d s",
+                "%s%s [%s%s] %d %%, %,d of %,d requests, %,d modelled s",
                 WIPE,
                 title,
                 "#".repeat(filled),

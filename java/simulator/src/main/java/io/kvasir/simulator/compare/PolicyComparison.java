@@ -1,5 +1,6 @@
 package io.kvasir.simulator.compare;
 
+import io.kvasir.simulator.fleet.FleetRouterFailure;
 import io.kvasir.simulator.replay.ReplayResult;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
@@ -107,6 +108,9 @@ record PolicyComparison(
       Throwable cause = Objects.requireNonNullElse(e.getCause(), e);
       if (cause instanceof UncheckedIOException unwritten) {
         throw unwritten;
+      }
+      if (cause instanceof FleetRouterFailure failure) {
+        throw failure;
       }
       throw new IllegalStateException("a replay failed: " + cause.getMessage(), e);
     }

@@ -4,6 +4,7 @@ import io.kvasir.event.BlockEvent;
 import io.kvasir.fleet.router.EngineMetrics;
 import io.kvasir.fleet.router.FleetRequest;
 import io.kvasir.fleet.router.FleetRouter;
+import io.kvasir.fleet.router.FleetRouterProvider;
 import io.kvasir.fleet.router.FleetRouterSetup;
 import io.kvasir.fleet.router.LatencyTargets;
 import io.kvasir.fleet.router.Placement;
@@ -30,6 +31,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -116,7 +118,8 @@ public final class RoutedFleet implements FleetLayer {
     for (int worker = 0; worker < settings.workers(); worker++) {
       blocks.add(new WorkerBlocks(ranks));
       for (int rank = 0; rank < ranks; rank++) {
-        router.addRank(new RankId(worker, rank), capacity);
+        RankId added = new RankId(worker, rank);
+        ask(() -> router.addRank(added, capacity));
       }
       if (made instanceof KvCacheAwareFleetRouter follows) {
         follows.prepare(
@@ -149,7 +152,7 @@ public final class RoutedFleet implements FleetLayer {
             .targets(targets)
             .hashes(naming, tokensPerBlock, hashed.hashes())
             .build();
-    RouteOutcome outcome = router.route(asked);
+    RouteOutcome outcome = ask(() -> router.route(asked));
     if (outcome instanceof RouteOutcome.Placed placed) {
       return placed(hashed, asked, placed.placement());
     }
@@ -222,7 +225,7 @@ public final class RoutedFleet implements FleetLayer {
   }
 
   private void onMetrics(int worker, EngineMetrics polled) {
-    router.onMetrics(new RankId(worker, 0), polled);
+    tell(() -> router.onMetrics(new RankId(worker, 0), polled));
   }
 
   @Override
@@ -235,7 +238,7 @@ public final class RoutedFleet implements FleetLayer {
         () -> {
           endPrompt(request);
           nowNs = atNs;
-          router.onTokens(attempts.get(request.id()), 1);
+          ask(() -> router.onTokens(attempts.get(request.id()), 1));
         });
   }
 
@@ -246,7 +249,7 @@ public final class RoutedFleet implements FleetLayer {
         () -> {
           endPrompt(request);
           nowNs = atNs;
-          router.onFinished(attempts.remove(request.id()), success);
+          ask(() -> router.onFinished(attempts.remove(request.id()), success));
         });
     streamed.runUntil(atNs);
   }
@@ -277,7 +280,7 @@ public final class RoutedFleet implements FleetLayer {
 
   /** Passes an event to the router after its delay. */
   void onBlocks(RankId rank, BlockEvent event, long atNs) {
-    blockEvents.add(atNs + settings.eventDelayNs(), () -> router.onBlocks(rank, event));
+    blockEvents.add(atNs + settings.eventDelayNs(), () -> tell(() -> router.onBlocks(rank, event)));
   }
 
   @Override
@@ -288,8 +291,27 @@ public final class RoutedFleet implements FleetLayer {
         settings, byName, behindPrompts, whatIf == null ? List.of() : whatIf.counts());
   }
 
+  /** Calls the router, whose exceptions name it if it is a plug-in. */
+  private <T> T ask(Supplier<T> call) {
+    try {
+      return call.get();
+    } catch (RuntimeException e) {
+      List<FleetRouterProvider> routers = new ArrayList<>(List.of(settings.router()));
+      routers.addAll(settings.whatIf());
+      throw FleetRouterFailure.of(routers, e);
+    }
+  }
+
+  private void tell(Runnable call) {
+    ask(
+        () -> {
+          call.run();
+          return true;
+        });
+  }
+
   @Override
   public void close() {
-    router.close();
+    tell(router::close);
   }
 }

@@ -1,8 +1,10 @@
 package io.kvasir.simulator.report;
 
 import io.kvasir.simulator.compare.Cell;
+import io.kvasir.simulator.compare.Estimate;
 import io.kvasir.simulator.compare.Measure;
 import io.kvasir.simulator.compare.PlayedLoad;
+import io.kvasir.timing.StepTiming;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -25,11 +27,17 @@ public final class CellPage {
    *
    * @param cells at least one
    * @param routers names of the compared routers
+   * @param basis the command and the build
    * @return the page
    */
-  public static String of(List<Cell<PlayedLoad>> cells, List<String> routers) {
+  public static String of(List<Cell<PlayedLoad>> cells, List<String> routers, ReportBasis basis) {
     StringBuilder out = new StringBuilder();
+    cells.stream()
+        .map(CellTable::rejected)
+        .filter(sentence -> !sentence.isEmpty())
+        .forEach(sentence -> out.append(Html.banner(sentence)));
     out.append("<p class=\"note\">Latencies are modelled, not measured on a GPU.</p>\n");
+    out.append(Html.basis("Step times: " + StepTimes.of(StepTiming.DEFAULT) + ".", basis));
     List<String> standingHeads = new ArrayList<>(List.of("router"));
     standingHeads.addAll(Standing.HEADS);
     out.append(
@@ -53,40 +61,53 @@ public final class CellPage {
         .append(HtmlCharts.profile(cells, routers))
         .append(Html.legend(routers, Svg::lineSample))
         .append("<h2>Cases</h2>\n");
-    List<String> heads = new ArrayList<>(List.of("requests, ranks@load, pool tokens"));
-    routers.forEach(router -> heads.add(router + " p95 ms"));
-    routers.forEach(router -> heads.add(router + " hit"));
-    boolean saturated = cells.stream().anyMatch(Cell::saturated);
-    if (saturated) {
-      routers.forEach(router -> heads.add(router + " capacity"));
-    }
-    List<String> rows = new ArrayList<>();
-    for (int cell = 0; cell < cells.size(); cell++) {
-      List<String> row = row(cells, cell);
-      if (saturated) {
-        row.addAll(capacities(cells, cell));
-      }
-      rows.add(Html.row(CellTable.name(cells.get(cell).load()), row));
-    }
-    out.append(Html.table("Time to first token and hit rate by case", heads, rows));
+    cases(cells, routers, out);
     return Html.page("Routers under load", out.toString());
   }
 
-  private static List<String> row(List<Cell<PlayedLoad>> cells, int index) {
-    Cell<PlayedLoad> cell = cells.get(index);
-    double[] p95s =
-        cell.policies().stream()
-            .mapToDouble(policy -> policy.of(Measure.TTFT_P95_MS).mean())
-            .toArray();
+  /** A table for each figure, so that each fits on the screen. */
+  private static void cases(List<Cell<PlayedLoad>> cells, List<String> routers, StringBuilder out) {
+    List<String> heads = new ArrayList<>(List.of("requests, ranks@load, pool tokens"));
+    heads.addAll(routers);
+    List<String> times = new ArrayList<>();
+    List<String> hits = new ArrayList<>();
+    List<String> capacities = new ArrayList<>();
+    for (int index = 0; index < cells.size(); index++) {
+      Cell<PlayedLoad> cell = cells.get(index);
+      String name = CellTable.name(cell.load());
+      times.add(Html.row(name, p95s(cell, index)));
+      hits.add(Html.row(name, hits(cell, index)));
+      if (cell.saturated()) {
+        capacities.add(Html.row(name, capacities(cell, index)));
+      }
+    }
+    out.append(Html.table("Time to first token, p95 in modelled ms", heads, times));
+    out.append(
+        Html.paragraph(
+            "Best and worst are beyond 1 % of the next, and their 95 % intervals do not overlap."));
+    if (!capacities.isEmpty()) {
+      out.append(Html.table("Capacity, relative to the speed of the case", heads, capacities));
+    }
+    out.append(Html.table("Token hit rate", heads, hits));
+  }
+
+  private static List<String> p95s(Cell<PlayedLoad> cell, int index) {
+    List<Estimate> values =
+        cell.policies().stream().map(policy -> policy.of(Measure.TTFT_P95_MS)).toList();
     List<String> row = new ArrayList<>();
-    for (int router = 0; router < cell.policies().size(); router++) {
-      String mark = Comparison.mark(p95s, router, TIME_DECIMALS, Comparison.Better.LOWER);
+    for (int router = 0; router < values.size(); router++) {
+      String mark = Comparison.mark(values, router, TIME_DECIMALS, Comparison.Better.LOWER);
       row.add(
           Html.figure(
               path(index, router, Measure.TTFT_P95_MS),
-              Numbers.decimals(p95s[router], TIME_DECIMALS),
+              Numbers.decimals(values.get(router).mean(), TIME_DECIMALS),
               cell.saturated() ? "" : mark));
     }
+    return row;
+  }
+
+  private static List<String> hits(Cell<PlayedLoad> cell, int index) {
+    List<String> row = new ArrayList<>();
     for (int router = 0; router < cell.policies().size(); router++) {
       double hits = cell.policies().get(router).of(Measure.TOKEN_HIT_RATE).mean();
       row.add(
@@ -98,23 +119,16 @@ public final class CellPage {
     return row;
   }
 
-  /** A cell for each router: its capacity, or nothing where the case is not saturated. */
-  private static List<String> capacities(List<Cell<PlayedLoad>> cells, int index) {
-    Cell<PlayedLoad> cell = cells.get(index);
-    if (!cell.saturated()) {
-      return cell.policies().stream().map(policy -> Html.cell("")).toList();
-    }
-    double[] capacities =
-        cell.policies().stream()
-            .mapToDouble(policy -> cell.capacity(policy.policy()).mean())
-            .toArray();
+  private static List<String> capacities(Cell<PlayedLoad> cell, int index) {
+    List<Estimate> values =
+        cell.policies().stream().map(policy -> cell.capacity(policy.policy())).toList();
     List<String> row = new ArrayList<>();
-    for (int router = 0; router < capacities.length; router++) {
+    for (int router = 0; router < values.size(); router++) {
       row.add(
           Html.figure(
               index + ".routers." + router + ".capacity.mean",
-              Numbers.decimals(capacities[router], RATE_DECIMALS),
-              Comparison.mark(capacities, router, RATE_DECIMALS, Comparison.Better.HIGHER)));
+              Numbers.decimals(values.get(router).mean(), RATE_DECIMALS),
+              Comparison.mark(values, router, RATE_DECIMALS, Comparison.Better.HIGHER)));
     }
     return row;
   }

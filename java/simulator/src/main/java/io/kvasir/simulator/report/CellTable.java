@@ -9,17 +9,20 @@ import io.kvasir.simulator.compare.PlayedLoad;
 import io.kvasir.simulator.compare.RouterComparison;
 import io.kvasir.simulator.compare.Setting;
 import io.kvasir.simulator.replay.ReplayMode;
+import io.kvasir.timing.StepTiming;
 import java.util.List;
 
 /**
  * Formats a comparison of routers as a Markdown table with one row for each load and pool size. A
- * row shows each router's p95 time to first token in milliseconds with its interval, the best in
- * bold (in a tie, all of them), and its token hit rate. In a saturated case, each router's capacity
- * follows the p95, and the best router is that of the highest one.
+ * row shows each router's p95 time to first token in modelled milliseconds with its interval and
+ * its token hit rate. The best router is in bold if it is beyond the {@link Noise}. In a saturated
+ * case, each router's capacity follows the p95, and the best router is that of the highest one.
  *
  * <p>Stateless.
  */
 public final class CellTable {
+
+  private static final int CAPACITY_DECIMALS = 2;
 
   private CellTable() {}
 
@@ -33,7 +36,7 @@ public final class CellTable {
     StringBuilder names = new StringBuilder("| requests | ranks@load | pool tokens | speed |");
     StringBuilder rule = new StringBuilder("|---|---|---|---|");
     for (String router : routers) {
-      names.append(' ').append(router).append(" p95 ms |");
+      names.append(' ').append(router).append(" p95, modelled ms |");
       rule.append("---|");
     }
     for (String router : routers) {
@@ -56,13 +59,10 @@ public final class CellTable {
     row.append(" | ").append(load(cell.load()));
     row.append(" | ").append(Numbers.count(setting.poolTokens()));
     row.append(" | ").append(speed(cell.load())).append(" |");
-    for (Compared router : cell.policies()) {
-      String p95 = estimate(router.of(Measure.TTFT_P95_MS)) + capacity(cell, router);
-      boolean best =
-          cell.saturated()
-              ? capacity(cell, router).equals(capacity(cell, cell.best()))
-              : isBest(cell, router);
-      row.append(' ').append(best ? "**" + p95 + "**" : p95).append(" |");
+    for (int router = 0; router < cell.policies().size(); router++) {
+      Compared own = cell.policies().get(router);
+      String p95 = estimate(own.of(Measure.TTFT_P95_MS)) + capacity(cell, own);
+      row.append(' ').append(isBest(cell, router) ? "**" + p95 + "**" : p95).append(" |");
     }
     for (Compared router : cell.policies()) {
       row.append(' ').append(Numbers.rate(router.of(Measure.TOKEN_HIT_RATE).mean())).append(" |");
@@ -70,13 +70,18 @@ public final class CellTable {
     return row.append('\n').toString();
   }
 
-  /** Whether no router's mean p95 is shown as a lower number of milliseconds. */
-  private static boolean isBest(Cell<?> cell, Compared router) {
-    return wholeP95(router).equals(wholeP95(cell.best()));
-  }
-
-  private static String wholeP95(Compared router) {
-    return Numbers.decimals(router.of(Measure.TTFT_P95_MS).mean(), 0);
+  private static boolean isBest(Cell<PlayedLoad> cell, int router) {
+    List<Estimate> p95s =
+        cell.policies().stream().map(policy -> policy.of(Measure.TTFT_P95_MS)).toList();
+    String mark =
+        cell.saturated()
+            ? Comparison.mark(
+                cell.policies().stream().map(policy -> cell.capacity(policy.policy())).toList(),
+                router,
+                2 * CAPACITY_DECIMALS,
+                Comparison.Better.HIGHER)
+            : Comparison.mark(p95s, router, 0, Comparison.Better.LOWER);
+    return mark.equals("best");
   }
 
   /** A mean in whole milliseconds, with its interval if there is one. */
@@ -94,7 +99,7 @@ public final class CellTable {
     }
     double mean = cell.capacity(router.policy()).mean();
     boolean isLess = mean <= RouterComparison.LEAST_CAPACITY;
-    return (isLess ? ", x < " : ", x ") + Numbers.decimals(mean, 2);
+    return (isLess ? ", x < " : ", x ") + Numbers.decimals(mean, CAPACITY_DECIMALS);
   }
 
   /** A case in one line. */
@@ -130,10 +135,12 @@ public final class CellTable {
    *
    * @param cells the rows
    * @param routers names of the compared routers
-   * @return a table with a line for each router, what its columns mean, and in which cases requests
-   *     were rejected
+   * @param basis the command and the build
+   * @return a table with a line for each router, what its columns mean, in which cases requests
+   *     were rejected, and what the results rest on
    */
-  public static String summary(List<Cell<PlayedLoad>> cells, List<String> routers) {
+  public static String summary(
+      List<Cell<PlayedLoad>> cells, List<String> routers, ReportBasis basis) {
     StringBuilder table = new StringBuilder();
     table.append("| router | ").append(String.join(" | ", Standing.HEADS)).append(" |\n|");
     table.append("---|".repeat(1 + Standing.HEADS.size())).append('\n');
@@ -143,12 +150,33 @@ public final class CellTable {
     }
     table.append('\n').append(Standing.LEGEND).append('\n');
     for (Cell<PlayedLoad> cell : cells) {
-      double rejected = cell.best().of(Measure.REJECTED).mean();
-      if (rejected > 0) {
-        table.append('\n').append(name(cell.load())).append(": ");
-        table.append(Numbers.percent(rejected)).append(" of the requests fit into no pool.\n");
+      String rejected = rejected(cell);
+      if (!rejected.isEmpty()) {
+        boolean much = Rejected.isMuch(rejectedShare(cell));
+        table.append(much ? "\n!! " : "\n").append(rejected).append('\n');
       }
     }
+    table.append("\nStep times: ").append(StepTimes.of(StepTiming.DEFAULT)).append(".\n");
+    table.append("Command: ").append(basis.command()).append('\n');
+    table.append("Kvasir ").append(basis.build()).append('\n');
     return table.toString();
+  }
+
+  /** A sentence about the requests that were rejected in a case; empty if there were none. */
+  static String rejected(Cell<PlayedLoad> cell) {
+    double rejected = rejectedShare(cell);
+    return rejected == 0
+        ? ""
+        : name(cell.load())
+            + ": "
+            + Numbers.decimals(100 * rejected, 1)
+            + " % of the requests fit into no pool.";
+  }
+
+  private static double rejectedShare(Cell<PlayedLoad> cell) {
+    return cell.policies().stream()
+        .mapToDouble(policy -> policy.of(Measure.REJECTED).mean())
+        .max()
+        .orElse(0);
   }
 }

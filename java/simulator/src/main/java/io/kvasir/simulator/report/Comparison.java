@@ -1,6 +1,8 @@
 package io.kvasir.simulator.report;
 
+import io.kvasir.simulator.compare.Estimate;
 import io.kvasir.simulator.replay.ReplayResult;
+import java.util.Arrays;
 import java.util.List;
 import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
@@ -8,12 +10,13 @@ import java.util.stream.Collectors;
 
 /**
  * A table with a column per result. For two results it adds the second relative to the first, and
- * which way that is; for more it marks the best and the worst of a row.
+ * which way that is; for more it marks the best and the worst of a row. Differences of 1 % or less
+ * are not told apart.
  */
 final class Comparison {
 
   /** Explains the marks of tables of more than two results. */
-  static final String LEGEND = "+ best, - worst of its row";
+  static final String LEGEND = "+ best, - worst of its row by more than 1 %";
 
   private static final String UNMARKED = "  ";
 
@@ -50,7 +53,7 @@ final class Comparison {
     if (marks()) {
       for (int i = 0; i < values.length; i++) {
         shown[i] +=
-            switch (mark(values, i, decimals, better)) {
+            switch (mark(exact(values), i, decimals, better)) {
               case "best" -> " +";
               case "worst" -> " -";
               default -> UNMARKED;
@@ -66,23 +69,33 @@ final class Comparison {
   }
 
   /**
-   * {@code best} or {@code worst} if a value looks like that next to the others as they are shown;
-   * empty otherwise, and if all look the same.
+   * {@code best} or {@code worst} if a value is that, and clearly: the next one looks different and
+   * is beyond the {@link Noise}. Empty otherwise.
    */
-  static String mark(double[] values, int index, int decimals, Better better) {
-    double best = values[0];
-    double worst = values[0];
-    for (double value : values) {
-      best = better.isBetter(value, best) ? value : best;
-      worst = better.isBetter(worst, value) ? value : worst;
+  static String mark(List<Estimate> values, int index, int decimals, Better better) {
+    Estimate own = values.get(index);
+    boolean best = true;
+    boolean worst = true;
+    int others = 0;
+    for (int i = 0; i < values.size(); i++) {
+      Estimate other = values.get(i);
+      if (i == index || Double.isNaN(other.mean())) {
+        continue;
+      }
+      others++;
+      boolean differs =
+          !Noise.covers(own, other)
+              && !Numbers.decimals(own.mean(), decimals)
+                  .equals(Numbers.decimals(other.mean(), decimals));
+      best &= differs && better.isBetter(own.mean(), other.mean());
+      worst &= differs && better.isBetter(other.mean(), own.mean());
     }
-    String shown = Numbers.decimals(values[index], decimals);
-    String bestShown = Numbers.decimals(best, decimals);
-    String worstShown = Numbers.decimals(worst, decimals);
-    if (bestShown.equals(worstShown)) {
-      return "";
-    }
-    return shown.equals(bestShown) ? "best" : shown.equals(worstShown) ? "worst" : "";
+    return others == 0 ? "" : best ? "best" : worst ? "worst" : "";
+  }
+
+  /** Values that have no intervals. */
+  static List<Estimate> exact(double... values) {
+    return Arrays.stream(values).mapToObj(value -> new Estimate(value, Double.NaN)).toList();
   }
 
   private static String factor(String[] shown, double[] values, Better better) {
@@ -91,7 +104,7 @@ final class Comparison {
       return "";
     }
     String factor = "x " + Numbers.decimals(ratio, 2);
-    if (shown[0].equals(shown[1]) || factor.equals("x 1.00")) {
+    if (shown[0].equals(shown[1]) || Noise.covers(values[0], values[1])) {
       return factor + "       ";
     }
     return factor + (better.isBetter(values[1], values[0]) ? " better" : " worse ");
@@ -127,13 +140,16 @@ final class Comparison {
             : lowest.stream().map(name).collect(Collectors.joining(", ")));
   }
 
-  /** The results whose figure is shown as the lowest. */
+  /** The results whose figure is the lowest, or looks like it, or is within the {@link Noise}. */
   static List<ReplayResult> lowest(
       List<ReplayResult> results, int decimals, ToDoubleFunction<ReplayResult> value) {
     double lowest = results.stream().mapToDouble(value).min().orElse(Double.NaN);
     String shown = Numbers.decimals(lowest, decimals);
     return results.stream()
-        .filter(each -> Numbers.decimals(value.applyAsDouble(each), decimals).equals(shown))
+        .filter(
+            each ->
+                Noise.covers(value.applyAsDouble(each), lowest)
+                    || Numbers.decimals(value.applyAsDouble(each), decimals).equals(shown))
         .toList();
   }
 

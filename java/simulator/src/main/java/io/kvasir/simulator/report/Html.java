@@ -51,6 +51,27 @@ final class Html {
     return out.append("</ul>\n").toString();
   }
 
+  /** A paragraph that stands out. */
+  static String banner(String text) {
+    return "<p class=\"banner\">" + escape(text) + "</p>\n";
+  }
+
+  /** What a page rests on: step times, the command that makes it, and the build. */
+  static String basis(String times, ReportBasis basis) {
+    return "<p class=\"note\">"
+        + escape(times)
+        + "</p>\n<p class=\"note\">Made by <code>"
+        + escape(basis.command())
+        + "</code> with Kvasir "
+        + escape(basis.build())
+        + ".</p>\n";
+  }
+
+  /** A name that may break after the marks between its words. */
+  private static String breakable(String name) {
+    return escape(name).replaceAll("(?<=[_/@.,])(?=[^ ])", "<wbr>");
+  }
+
   static String paragraph(String text) {
     return "<p>" + escape(text) + "</p>\n";
   }
@@ -72,7 +93,7 @@ final class Html {
         .append(name)
         .append("</caption>\n<thead><tr>");
     for (String head : heads) {
-      out.append("<th scope=\"col\">").append(escape(head)).append("</th>");
+      out.append("<th scope=\"col\">").append(breakable(head)).append("</th>");
     }
     out.append("</tr></thead>\n<tbody>\n");
     rows.forEach(out::append);
@@ -81,7 +102,11 @@ final class Html {
 
   /** A row whose cells are elements. */
   static String row(String head, List<String> cells) {
-    return "<tr><th scope=\"row\">" + escape(head) + "</th>" + String.join("", cells) + "</tr>\n";
+    return "<tr><th scope=\"row\">"
+        + breakable(head)
+        + "</th>"
+        + String.join("", cells)
+        + "</tr>\n";
   }
 
   static String cell(String text) {

@@ -62,6 +62,7 @@ public final class HtmlReport {
   }
 
   private void heading() {
+    rejections();
     ReplaySettings settings = results.get(0).settings();
     String workload =
         reports.get(0).workload().parameters().entrySet().stream()
@@ -80,6 +81,18 @@ public final class HtmlReport {
             + Numbers.measure(results.get(0).virtualSeconds())
             + " s of modelled time.");
     out.append("<p class=\"note\">Latencies are modelled, not measured on a GPU.</p>\n");
+    out.append(
+        Html.basis("Step times: " + StepTimes.of(settings.timing()) + ".", reports.get(0).basis()));
+  }
+
+  /** Says first where figures leave out many requests. */
+  private void rejections() {
+    for (ReplayResult result : results) {
+      String rejected = Rejected.of(result);
+      if (rejected != null) {
+        out.append(Html.banner(policies.name(result) + ": " + rejected + "."));
+      }
+    }
   }
 
   private void paragraph(String text) {
@@ -91,6 +104,7 @@ public final class HtmlReport {
     best();
     jams();
     List<String> rows = new ArrayList<>();
+    rows.add(figures("rejected requests", "rejected", 0, LOWER, ReplayResult::rejected));
     rows.add(
         figures(
             "token hit rate", "tokenHitRate", RATE_DECIMALS, HIGHER, ReplayResult::tokenHitRate));
@@ -128,6 +142,9 @@ public final class HtmlReport {
     List<String> heads = new ArrayList<>(List.of("router"));
     heads.addAll(names);
     out.append(Html.table("Routers on the same requests", heads, rows));
+    if (results.size() > 1) {
+      paragraph("Best and worst differ from the next by more than 1 %.");
+    }
     if (objective != null) {
       paragraph("A good request keeps " + objective + ".");
     }
@@ -215,7 +232,7 @@ public final class HtmlReport {
     double[] values = results.stream().mapToDouble(value).toArray();
     List<String> cells = new ArrayList<>();
     for (int i = 0; i < values.length; i++) {
-      String mark = Comparison.mark(values, i, decimals, better);
+      String mark = Comparison.mark(Comparison.exact(values), i, decimals, better);
       cells.add(Html.figure(i + "." + path, Numbers.decimals(values[i], decimals), mark));
     }
     return Html.row(name, cells);
@@ -280,8 +297,8 @@ public final class HtmlReport {
   private void ranks() {
     out.append("<h2>Load of each rank over time</h2>\n");
     paragraph(
-        "The darker, the larger the share of the time in which the rank computed. A rank that is light"
-            + " while others are dark waits for them.");
+        "The stronger the colour, the larger the share of the time in which the rank computed. A rank"
+            + " that is faint while others are strong waits for them.");
     for (int i = 0; i < results.size(); i++) {
       ReplayResult result = results.get(i);
       int shown = Math.min(MAX_RANKS, result.ranks().size());

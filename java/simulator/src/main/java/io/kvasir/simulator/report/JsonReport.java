@@ -114,6 +114,7 @@ public final class JsonReport {
       writeReuse(result.reuse());
     }
     SettingsJson.write(report, json);
+    json.writeStringField("build", report.basis().build());
     json.writeEndObject();
   }
 

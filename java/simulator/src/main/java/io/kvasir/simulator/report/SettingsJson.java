@@ -33,9 +33,7 @@ final class SettingsJson {
     writeExecutor(settings.executor(), json);
     json.writeStringField("waitingQueuePolicy", settings.routing().queuePolicy().id());
     writeRouting(settings.routing().config(), json);
-    if (!settings.timing().equals(StepTiming.DEFAULT)) {
-      writeTiming(settings.timing(), json);
-    }
+    writeTiming(settings.timing(), json);
     json.writeEndObject();
   }
 

@@ -154,7 +154,7 @@ final class Svg {
         + "\" cx=\"18\" cy=\"6\" r=\"4\"/></svg>";
   }
 
-  /** A cell of a map, darker for a larger share. Coordinates are those of the chart. */
+  /** A cell of a map, stronger for a larger share. Coordinates are those of the chart. */
   Svg cell(double x, double y, double width, double cellHeight, double share) {
     if (share > 0) {
       add(

@@ -54,6 +54,7 @@ public final class TextReport {
     List<ReplayResult> results = reports.stream().map(ReplayReport::result).toList();
     Policies policies = new Policies(results);
     text.heading(reports.get(0), policies);
+    text.rejections(results, policies);
     if (reports.size() > 1) {
       text.comparison(results, policies);
     }
@@ -87,6 +88,20 @@ public final class TextReport {
               "answered elsewhere at " + measure(context.generationMsPerToken()) + " ms a token"));
     }
     line("Latencies are modelled, not measured on a GPU.");
+    wrapped(List.of(("Step times: " + StepTimes.of(settings.timing())).split(", ")));
+    line("Command: " + report.basis().command());
+    line("Kvasir " + report.basis().build());
+  }
+
+  /** Says first where figures leave out many requests. */
+  private void rejections(List<ReplayResult> results, Policies policies) {
+    for (ReplayResult result : results) {
+      String rejected = Rejected.of(result);
+      if (rejected != null) {
+        line("");
+        line("!! " + policies.name(result) + ": " + rejected);
+      }
+    }
   }
 
   private void section(ReplayReport report, Policies policies) {
@@ -218,8 +233,11 @@ public final class TextReport {
     line("");
     line("-- comparison " + "-".repeat(LINE_WIDTH - 14));
     Comparison comparison = new Comparison(results);
+    comparison.row("router", policies::name);
+    if (results.stream().anyMatch(result -> result.rejected() > 0)) {
+      comparison.figure("rejected requests", 0, LOWER, ReplayResult::rejected);
+    }
     comparison
-        .row("router", policies::name)
         .figure("token hit rate", 4, HIGHER, ReplayResult::tokenHitRate)
         .figure("first token, mean ms", 1, LOWER, result -> result.ttft().meanMs())
         .figure("first token, p95 ms", 1, LOWER, TextReport::p95)

@@ -3,6 +3,7 @@ package io.kvasir.simulator.trace;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
 import it.unimi.dsi.fastutil.longs.Long2LongOpenHashMap;
+import it.unimi.dsi.fastutil.longs.LongArrayList;
 import java.io.IOException;
 import java.util.HashSet;
 import java.util.Set;
@@ -20,6 +21,8 @@ final class ChatIds {
   static final String PARENT = "parent_chat_id";
 
   private final Long2LongOpenHashMap firstOf = new Long2LongOpenHashMap();
+  private final LongArrayList chats = new LongArrayList();
+  private final LongArrayList parents = new LongArrayList();
 
   /**
    * Whether a file's rows name their chats.
@@ -43,14 +46,35 @@ final class ChatIds {
   }
 
   /**
-   * Adds a row.
+   * Adds the next row of the file.
    *
-   * @param chat its id
+   * @param chat its id; negative for none
    * @param parent the id of the row that it continues; negative for none
-   * @return the name of its conversation: the id of the conversation's first row, in the file or
-   *     missing from it
    */
-  String conversation(long chat, long parent) {
+  void add(long chat, long parent) {
+    chats.add(chat);
+    parents.add(parent);
+  }
+
+  /**
+   * Names the conversations of the rows that do not name theirs: by the id of the conversation's
+   * first row, in the file or missing from it.
+   *
+   * @param trace has all rows that were added here
+   */
+  void nameConversations(TraceBuilder trace) {
+    for (int row : trace.byArrival()) {
+      long chat = chats.getLong(row);
+      if (chat >= 0) {
+        String named = conversation(chat, parents.getLong(row));
+        if (!trace.namesSession(row)) {
+          trace.nameSession(row, named);
+        }
+      }
+    }
+  }
+
+  private String conversation(long chat, long parent) {
     long first = parent < 0 ? chat : firstOf.getOrDefault(parent, parent);
     firstOf.put(chat, first);
     return Long.toString(first);

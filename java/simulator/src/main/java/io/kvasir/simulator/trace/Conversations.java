@@ -11,7 +11,8 @@ import java.util.Arrays;
  * <p>Inferred, the parent of a request is found by its deepest id that occurred before: it is the
  * latest earlier request with that id. The id must occur in at most {@link #MAX_REQUESTS_PER_ID}
  * requests of the trace; an id in more requests is a common system prompt. A request without a
- * parent starts a conversation. Traces without ids have no conversations.
+ * parent starts a conversation. Traces without ids have no conversations but those that their rows
+ * name.
  *
  * <p>Immutable.
  */
@@ -30,7 +31,7 @@ public final class Conversations {
     this.count = count;
   }
 
-  /** {@return an empty set: no conversations, for traces without ids} */
+  /** {@return an empty set: no conversations, for traces without ids and names} */
   public static Conversations none() {
     return new Conversations(new int[0], new int[0], 0);
   }
@@ -43,11 +44,11 @@ public final class Conversations {
    */
   public static Conversations infer(Trace trace) {
     int rows = trace.rows();
-    if (!trace.namesBlocks()) {
-      return none();
-    }
     if (trace.namesSessions()) {
       return named(trace);
+    }
+    if (!trace.namesBlocks()) {
+      return none();
     }
     Long2IntOpenHashMap requestsPerId = requestsPerId(trace);
     Long2IntOpenHashMap latest = new Long2IntOpenHashMap(requestsPerId.size());
@@ -118,7 +119,7 @@ public final class Conversations {
     return counts;
   }
 
-  /** {@return whether conversations are known; false for traces without ids} */
+  /** {@return whether conversations are known; false for traces without ids and names} */
   public boolean known() {
     return count > 0;
   }

@@ -26,10 +26,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class MooncakeParser implements RowParser {
 
-  /** Arrivals that are closer on average, over several rows, are probably not in milliseconds. */
-  private static final long LEAST_GAP_NS = 10_000_000;
-
-  private static final long FEW_ROWS = 10;
   private static final String ROW =
       "{\"timestamp\": 0, \"input_length\": 900, \"output_length\": 8, \"hash_ids\": [50, 51]}";
   private static final String IDS_MUST_BE = "hash_ids must be an array of integers";
@@ -43,9 +39,8 @@ final class MooncakeParser implements RowParser {
   static final JsonFactory JSON =
       JsonFactory.builder().enable(JsonReadFeature.ALLOW_NON_NUMERIC_NUMBERS).build();
 
-  private final Trace.Builder trace;
-  private final TraceUnits.Time unit;
-  private final boolean unitIsKnown;
+  private final TraceBuilder trace;
+  private final Timestamps times;
   private final @Nullable ChatIds chats;
   private final Set<String> unknownKeys = new TreeSet<>();
   private int sparseRows;
@@ -66,18 +61,13 @@ final class MooncakeParser implements RowParser {
    *
    * @param trace receives the rows
    * @param first the place of the first row
-   * @param given the unit of timestamps that the user states, or null
+   * @param times reads its timestamps
    * @param chats the conversations, or null if rows do not name chats
    */
-  MooncakeParser(
-      Trace.Builder trace,
-      TraceLine first,
-      TraceUnits.@Nullable Time given,
-      @Nullable ChatIds chats) {
+  MooncakeParser(TraceBuilder trace, TraceLine first, Timestamps times, @Nullable ChatIds chats) {
     this.trace = trace;
     this.line = first;
-    this.unit = trace.timeUnit();
-    this.unitIsKnown = given != null || chats != null;
+    this.times = times;
     this.chats = chats;
   }
 
@@ -103,9 +93,8 @@ final class MooncakeParser implements RowParser {
       throw line.invalid("each line must be a JSON object like " + ROW, e);
     }
     checkWhole();
-    if (chats != null && chat >= 0) {
-      String named = chats.conversation(chat, parent);
-      session = session == null ? named : session;
+    if (chats != null) {
+      chats.add(chat, parent);
     }
     trace.addRow(arrivalNs, inputTokens, outputTokens, session);
   }
@@ -135,16 +124,10 @@ final class MooncakeParser implements RowParser {
 
   @Override
   public void finish() {
-    long last = trace.rows() - 1L;
-    long span = trace.lastArrivalNs() - trace.firstArrivalNs();
-    if (!unitIsKnown && trace.rows() >= FEW_ROWS && span > 0 && span < last * LEAST_GAP_NS) {
-      trace.warn(
-          "arrivals look like seconds: "
-              + trace.rows()
-              + " requests in "
-              + span / (double) unit.ns()
-              + " ms; --trace-time-unit s reads seconds, and ms confirms milliseconds");
+    if (chats != null) {
+      chats.nameConversations(trace);
     }
+    times.finish();
     if (!unknownKeys.isEmpty()) {
       trace.warn("ignored keys: " + String.join(", ", unknownKeys));
     }
@@ -191,34 +174,13 @@ final class MooncakeParser implements RowParser {
   }
 
   private long timestampNs(JsonParser json, @Nullable JsonToken value) throws IOException {
+    if (value == JsonToken.VALUE_STRING) {
+      return times.timeNs(line, "timestamp", json.getText());
+    }
     if (value == null || !value.isNumeric()) {
-      throw line.invalid("timestamp must be a number of " + unit.plural());
+      throw times.wrong(line, "timestamp");
     }
-    double time = json.getDoubleValue();
-    if (!(time >= 0 && time <= unit.max())) {
-      throw line.invalid(
-          "timestamp must be 0 to "
-              + unit.max()
-              + " "
-              + unit.plural()
-              + ", not "
-              + Errors.shown(json.getText())
-              + (time > unit.max() && time <= TraceUnits.Time.NS.max()
-                  ? "; --trace-time-unit us or ns reads smaller units"
-                  : ""));
-    }
-    long ns =
-        value == JsonToken.VALUE_NUMBER_INT
-            ? json.getLongValue() * unit.ns()
-            : Math.round(time * unit.ns());
-    if (ns < trace.lastArrivalNs()) {
-      throw line.invalid(
-          "timestamp must not go back: "
-              + Errors.shown(json.getText())
-              + " after "
-              + (double) trace.lastArrivalNs() / unit.ns());
-    }
-    return ns;
+    return times.numberNs(line, "timestamp", json.getText(), json.getDoubleValue());
   }
 
   private int length(JsonParser json, JsonToken value, String key, int minimum) throws IOException {

@@ -80,8 +80,8 @@ public final class RecordedTraffic {
           Errors.shown(file) + ": has no requests; kvasir serve --record FILE records them");
     }
     rows.sort(Comparator.comparingDouble(Row::arrivedMs));
-    Trace.Builder trace =
-        new Trace.Builder(file.toString(), Trace.Format.RECORDING, tokensPerBlock(file, rows));
+    TraceBuilder trace =
+        new TraceBuilder(file.toString(), Trace.Format.RECORDING, tokensPerBlock(file, rows));
     Beginnings beginnings = new Beginnings(rows);
     for (int i = 0; i < rows.size(); i++) {
       add(trace, rows.get(i), beginnings.of(i));
@@ -125,7 +125,7 @@ public final class RecordedTraffic {
     return first.tokensPerBlock();
   }
 
-  private static void add(Trace.Builder trace, Row row, Beginning beginning) {
+  private static void add(TraceBuilder trace, Row row, Beginning beginning) {
     ServedRequest request = row.request();
     for (long block : row.blocks()) {
       trace.addId(block);

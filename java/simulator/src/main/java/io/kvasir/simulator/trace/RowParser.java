@@ -12,6 +12,6 @@ interface RowParser {
    */
   void parse(TraceLine line, String text) throws InvalidTraceException;
 
-  /** Called after the last line, to add warnings about the whole file. */
+  /** Called after the last line, to add what the whole file shows. */
   void finish();
 }

@@ -1,13 +1,8 @@
 package io.kvasir.simulator.trace;
 
-import it.unimi.dsi.fastutil.ints.IntArrayList;
-import it.unimi.dsi.fastutil.longs.LongArrayList;
 import it.unimi.dsi.fastutil.longs.LongOpenHashSet;
-import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,6 +25,8 @@ public final class Trace {
     MOONCAKE,
     /** CSV with arrival times and lengths only; shared prefixes are unknown. */
     AZURE,
+    /** CSV of other columns, which may name conversations; shared prefixes are unknown. */
+    CSV,
     /** What {@code kvasir serve --record} wrote, with block ids. */
     RECORDING
   }
@@ -38,6 +35,8 @@ public final class Trace {
   private final Format format;
   private final int blockTokens;
   private final TraceUnits.Time timeUnit;
+  private final @Nullable TraceColumns columns;
+  private final boolean sorted;
   private final long[] arrivalNs;
   private final int[] inputTokens;
   private final int[] outputTokens;
@@ -50,11 +49,13 @@ public final class Trace {
   private final int[] begunTokens;
   private final List<String> warnings;
 
-  private Trace(Builder builder) {
+  Trace(TraceBuilder builder) {
     this.file = builder.file;
     this.format = builder.format;
     this.blockTokens = builder.blockTokens;
     this.timeUnit = builder.timeUnit;
+    this.columns = builder.columns;
+    this.sorted = builder.sorted;
     this.arrivalNs = builder.arrivalNs.toLongArray();
     this.inputTokens = builder.inputTokens.toIntArray();
     this.outputTokens = builder.outputTokens.toIntArray();
@@ -90,6 +91,16 @@ public final class Trace {
   /** {@return the unit of the file's timestamps, if they are numbers} */
   public TraceUnits.Time timeUnit() {
     return timeUnit;
+  }
+
+  /** {@return the columns of a file with format {@link Format#CSV}; null for other formats} */
+  public @Nullable TraceColumns columns() {
+    return columns;
+  }
+
+  /** {@return whether rows were put in order of their arrival} */
+  public boolean isSorted() {
+    return sorted;
   }
 
   /** {@return the number of requests, at least 1} */
@@ -195,7 +206,7 @@ public final class Trace {
 
   /** {@return whether rows list ids of blocks, or tokens, so that equal beginnings show} */
   public boolean namesBlocks() {
-    return format != Format.AZURE;
+    return format == Format.MOONCAKE || format == Format.RECORDING;
   }
 
   /**
@@ -227,112 +238,5 @@ public final class Trace {
       }
     }
     return ids.length == 0 ? 0 : (double) hits / ids.length;
-  }
-
-  /** Collects rows. Not thread-safe. */
-  static final class Builder {
-    private final String file;
-    private final Format format;
-    private final int blockTokens;
-    private TraceUnits.Time timeUnit = TraceUnits.Time.MS;
-    private final LongArrayList arrivalNs = new LongArrayList();
-    private final IntArrayList inputTokens = new IntArrayList();
-    private final IntArrayList outputTokens = new IntArrayList();
-    private final LongArrayList ids = new LongArrayList();
-    private final IntArrayList idOffsets = new IntArrayList(new int[] {0});
-    private final IntArrayList tokens = new IntArrayList();
-    private final IntArrayList tokenOffsets = new IntArrayList(new int[] {0});
-    private final IntArrayList sessions = new IntArrayList();
-    private final Map<String, Integer> sessionNumbers = new HashMap<>();
-    private final IntArrayList beginnings = new IntArrayList();
-    private final IntArrayList begunTokens = new IntArrayList();
-    private final List<String> warnings = new ArrayList<>();
-
-    Builder(String file, Format format, int blockTokens) {
-      this.file = file;
-      this.format = format;
-      this.blockTokens = blockTokens;
-    }
-
-    int blockTokens() {
-      return blockTokens;
-    }
-
-    Builder timeUnit(TraceUnits.Time unit) {
-      timeUnit = unit;
-      return this;
-    }
-
-    TraceUnits.Time timeUnit() {
-      return timeUnit;
-    }
-
-    int rows() {
-      return arrivalNs.size();
-    }
-
-    /**
-     * The previous row's arrival, in the file's own time; {@link Long#MIN_VALUE} if there is none.
-     */
-    long lastArrivalNs() {
-      return arrivalNs.isEmpty() ? Long.MIN_VALUE : arrivalNs.getLong(arrivalNs.size() - 1);
-    }
-
-    /** The first row's arrival, in the file's own time; only if there is a row. */
-    long firstArrivalNs() {
-      return arrivalNs.getLong(0);
-    }
-
-    void addId(long id) {
-      ids.add(id);
-    }
-
-    void addToken(int token) {
-      tokens.add(token);
-    }
-
-    /** Number of tokens added since the last row. */
-    int pendingTokens() {
-      return tokens.size() - tokenOffsets.getInt(tokenOffsets.size() - 1);
-    }
-
-    /** Number of ids added since the last row. */
-    int pendingIds() {
-      return ids.size() - idOffsets.getInt(idOffsets.size() - 1);
-    }
-
-    void addRow(long rowArrivalNs, int rowInputTokens, int rowOutputTokens) {
-      addRow(rowArrivalNs, rowInputTokens, rowOutputTokens, null);
-    }
-
-    void addRow(
-        long rowArrivalNs, int rowInputTokens, int rowOutputTokens, @Nullable String session) {
-      sessions.add(session == null ? -1 : number(session));
-      tokenOffsets.add(tokens.size());
-      arrivalNs.add(rowArrivalNs);
-      inputTokens.add(rowInputTokens);
-      outputTokens.add(rowOutputTokens);
-      idOffsets.add(ids.size());
-    }
-
-    /** The next row begins with an earlier one, -1 for none, as far as so many tokens. */
-    void beginsWith(int earlier, int begun) {
-      beginnings.add(earlier);
-      begunTokens.add(begun);
-    }
-
-    private int number(String session) {
-      int next = sessionNumbers.size();
-      Integer known = sessionNumbers.putIfAbsent(session, next);
-      return known == null ? next : known;
-    }
-
-    void warn(String sentence) {
-      warnings.add(sentence);
-    }
-
-    Trace build() {
-      return new Trace(this);
-    }
   }
 }

@@ -3,9 +3,10 @@ package io.kvasir.simulator.trace;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The units of a trace of JSON lines. What is null is decided by the file: seconds and {@value
+ * The units of a trace. What is null is decided by the file. In JSON lines: seconds and {@value
  * #CHAT_BLOCK_TOKENS} tokens an id where rows name their chats as Alibaba's traces do, otherwise
- * milliseconds and {@value #BLOCK_TOKENS} tokens an id.
+ * milliseconds and {@value #BLOCK_TOKENS} tokens an id. In CSV, timestamps that are numbers show
+ * their unit by the size of the first one.
  *
  * <p>Immutable.
  *
@@ -19,9 +20,6 @@ public record TraceUnits(@Nullable Integer blockTokens, @Nullable Time time) {
 
   /** Tokens of an id in Alibaba's traces. */
   static final int CHAT_BLOCK_TOKENS = 16;
-
-  /** Both are decided by the file. */
-  public static final TraceUnits OF_FILE = new TraceUnits(null, null);
 
   /** A unit of timestamps. */
   public enum Time {

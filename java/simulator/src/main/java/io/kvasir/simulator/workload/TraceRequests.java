@@ -6,6 +6,7 @@ import io.kvasir.model.TokenSource;
 import io.kvasir.simulator.trace.Conversations;
 import io.kvasir.simulator.trace.TokenExpansion;
 import io.kvasir.simulator.trace.Trace;
+import io.kvasir.simulator.trace.TraceColumns;
 import io.kvasir.simulator.trace.TraceUnits;
 import io.kvasir.timing.StepTiming;
 import java.util.Locale;
@@ -48,17 +49,21 @@ public final class TraceRequests implements RequestSequence {
   public Map<String, Object> parameters() {
     Map<String, Object> parameters = Map.of();
     if (trace.namesBlocks()) {
-      parameters =
-          Parameters.of(
-              parameters,
-              "traceBlockTokens",
-              trace.blockTokens(),
-              "conversations",
-              conversations.count());
+      parameters = Parameters.of(parameters, "traceBlockTokens", trace.blockTokens());
+    }
+    if (trace.namesBlocks() || conversations.known()) {
+      parameters = Parameters.of(parameters, "conversations", conversations.count());
     }
     if (trace.timeUnit() != TraceUnits.Time.MS) {
       String unit = trace.timeUnit().name().toLowerCase(Locale.ROOT);
       parameters = Parameters.of(parameters, "traceTimeUnit", unit);
+    }
+    TraceColumns columns = trace.columns();
+    if (columns != null) {
+      parameters = Parameters.of(parameters, "traceColumns", columns.toString());
+    }
+    if (trace.isSorted()) {
+      parameters = Parameters.of(parameters, "traceSort", true);
     }
     return parameters;
   }

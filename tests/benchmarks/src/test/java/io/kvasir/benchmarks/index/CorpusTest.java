@@ -8,6 +8,7 @@ import io.kvasir.fleet.index.ChangeStatus;
 import io.kvasir.fleet.index.PrefixIndex;
 import io.kvasir.simulator.trace.Trace;
 import io.kvasir.simulator.trace.TraceReader;
+import io.kvasir.simulator.trace.TraceReading;
 import io.kvasir.simulator.trace.TraceUnits;
 import it.unimi.dsi.fastutil.longs.LongOpenHashSet;
 import java.io.IOException;
@@ -20,6 +21,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class CorpusTest {
+
+  private static final TraceReading OF_FILE =
+      new TraceReading(new TraceUnits(null, null), null, false);
 
   private static final CorpusGenerator.Progress SILENT = (done, planned) -> {};
 
@@ -157,6 +161,6 @@ class CorpusTest {
     }
     Path file = folder.resolve("trace.jsonl");
     Files.write(file, lines);
-    return TraceReader.read(file, TraceUnits.OF_FILE);
+    return TraceReader.read(file, OF_FILE);
   }
 }

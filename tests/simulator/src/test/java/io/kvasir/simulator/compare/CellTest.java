@@ -5,12 +5,19 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
 import io.kvasir.simulator.replay.ReplayMode;
+import io.kvasir.simulator.report.CellPage;
 import io.kvasir.simulator.report.CellTable;
+import io.kvasir.simulator.report.ReportBasis;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 class CellTest {
+
+  private static final ReportBasis BASIS =
+      new ReportBasis("kvasir bench policies", "1.0 (commit 1234567)");
+
+  private static final List<String> NAMES = List.of("default", "projected");
 
   private static final Traffic.Source NO_REQUESTS =
       (speed, seed) -> {
@@ -52,11 +59,50 @@ class CellTest {
             "| t.jsonl | 8@0.8 (0.70) | 1,000 | 1.500 | **100 ± 10** | 1,234 ± 5 | 0.5000 | 0.4500 |\n");
     List<Cell<PlayedLoad>> cells =
         List.of(cell(100, 10, 99), cell(100, 10, 105), cell(100, 10, 200));
-    assertThat(CellTable.summary(cells, List.of("projected")).lines().skip(2))
+    assertThat(CellTable.summary(cells, List.of("projected"), BASIS).lines().skip(2))
         .startsWith(
             "| projected | 1 of 3 | 2 of 3 | 3 of 3 | 2 of 3 | 2.00 (0.90 to 0.95)"
                 + " | t.jsonl 8@0.8 (0.70) 1,000 | 90 % |")
-        .endsWith("t.jsonl 8@0.8 (0.70) 1,000: 25 % of the requests fit into no pool.");
+        .containsSubsequence(
+            "!! t.jsonl 8@0.8 (0.70) 1,000: 25.0 % of the requests fit into no pool.",
+            "Command: kvasir bench policies", "Kvasir 1.0 (commit 1234567)");
+  }
+
+  @Test
+  void noRouterIsBestWithinTheNoise() {
+    assertThat(CellTable.row(cell(100, 10, 114)))
+        .as("intervals overlap")
+        .contains("| 100 ± 10 | 114 ± 5 |");
+    assertThat(CellTable.row(cell(100, 10, 116))).contains("| **100 ± 10** | 116 ± 5 |");
+    assertThat(CellTable.row(cell(1000, Double.NaN, 1010)))
+        .as("1 %, without intervals")
+        .contains("| 1,000 | 1,010 ± 5 |");
+    assertThat(CellTable.row(cell(1000, Double.NaN, 985))).contains("| 1,000 | **985 ± 5** |");
+  }
+
+  @Test
+  void aPageMarksNoRouterWithinTheNoiseAndBeginsWithRejections() {
+    String close = CellPage.of(List.of(cell(100, 10, 114)), NAMES, BASIS);
+    assertThat(close).doesNotContain("class=\"best\"", "class=\"worst\"");
+    assertThat(CellPage.of(List.of(cell(100, 10, 120)), NAMES, BASIS))
+        .contains("class=\"best\"", "class=\"worst\"");
+    assertThat(close)
+        .containsSubsequence(
+            "<h1>",
+            "<p class=\"banner\">t.jsonl 8@0.8 (0.70) 1,000: 25.0 % of the requests fit into no"
+                + " pool.</p>",
+            "Step times: prefill of n tokens",
+            "<code>kvasir bench policies</code> with Kvasir 1.0 (commit 1234567)");
+  }
+
+  @Test
+  void aPageHasATableForEachFigureSoThatItFits() {
+    assertThat(CellPage.of(List.of(cell(100, 10, 114)), NAMES, BASIS))
+        .containsSubsequence(
+            "<caption>Time to first token, p95 in modelled ms</caption>",
+            "<th scope=\"col\">default</th><th scope=\"col\">projected</th></tr>",
+            "<caption>Token hit rate</caption>",
+            "<th scope=\"col\">default</th><th scope=\"col\">projected</th></tr>");
   }
 
   @Test
@@ -70,8 +116,8 @@ class CellTest {
     assertThat(cell.withinBest("default")).as("0.7 with an interval of 1.27").isTrue();
     assertThat(cell.ratios().get("projected").mean())
         .isCloseTo(Math.sqrt(0.5 * 0.5 / (0.6 * 0.8)), within(1e-9));
-    assertThat(CellTable.row(cell)).contains("| 100 ± 10, x 0.50 | **200 ± 5, x 0.70** |");
-    assertThat(CellTable.summary(List.of(cell), List.of("projected")))
+    assertThat(CellTable.row(cell)).contains("| 100 ± 10, x 0.50 | 200 ± 5, x 0.70 |");
+    assertThat(CellTable.summary(List.of(cell), List.of("projected"), BASIS))
         .contains("| projected | 1 of 1 | 1 of 1 | 0 of 1 | 1 of 1 | 0.72 (0.12 to 4.49) |");
   }
 

@@ -2,10 +2,14 @@ package io.kvasir.simulator.fleet;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.kvasir.event.BlockEvent;
 import io.kvasir.fleet.router.EngineMetrics;
+import io.kvasir.fleet.router.FleetRouter;
 import io.kvasir.fleet.router.FleetRouterKind;
+import io.kvasir.fleet.router.FleetRouterProvider;
+import io.kvasir.fleet.router.FleetRouterSetup;
 import io.kvasir.fleet.router.LatencyTargets;
 import io.kvasir.fleet.router.RankCapacity;
 import io.kvasir.fleet.router.Reason;
@@ -18,6 +22,7 @@ import io.kvasir.model.CacheScope;
 import io.kvasir.model.RankId;
 import io.kvasir.model.Request;
 import io.kvasir.simulator.trace.TokenExpansion;
+import java.lang.reflect.Proxy;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -161,6 +166,59 @@ class RoutedFleetTest {
 
     assertThat(atRank.conversationId()).isEqualTo("conv_id:0_1");
     assertThat(fleet.result().decisions()).isEqualTo(Map.of(Reason.FALLBACK.id(), 1L));
+  }
+
+  /** A policy that Kvasir does not come with, whose router fails when it is asked. */
+  private static final class Failing implements FleetRouterProvider {
+
+    @Override
+    public String name() {
+      return "mine";
+    }
+
+    @Override
+    public List<String> keys() {
+      return List.of();
+    }
+
+    @Override
+    public boolean choosesRanks() {
+      return false;
+    }
+
+    @Override
+    public boolean followsBlocks() {
+      return false;
+    }
+
+    @Override
+    public FleetRouter create(Map<String, ?> args, FleetRouterSetup setup) {
+      return (FleetRouter)
+          Proxy.newProxyInstance(
+              FleetRouter.class.getClassLoader(),
+              new Class<?>[] {FleetRouter.class},
+              (proxy, method, values) -> {
+                if (method.getName().equals("route")) {
+                  throw new IllegalStateException("no table for model x");
+                }
+                return method.getReturnType() == boolean.class ? true : null;
+              });
+    }
+  }
+
+  @Test
+  void anExceptionOfAPlugInNamesThePlugIn() {
+    FleetSettings settings = new FleetSettings(2, new Failing(), Map.of(), 0, 0, 100, List.of());
+    RoutedFleet fleet =
+        new RoutedFleet(
+            settings, HashFormat.TRTLLM_V1, BLOCK, 1, RankCapacity.UNKNOWN, LatencyTargets.NONE);
+    HashedRequest request = hashed(request(1, 40).build());
+
+    assertThatThrownBy(() -> fleet.route(request, 0))
+        .isInstanceOf(FleetRouterFailure.class)
+        .hasMessage(
+            "fleet router 'mine' (%s) failed: java.lang.IllegalStateException: no table for model x",
+            Failing.class.getName());
   }
 
   private static final int WORKERS = 8;

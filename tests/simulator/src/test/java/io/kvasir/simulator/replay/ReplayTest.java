@@ -17,6 +17,7 @@ import io.kvasir.simulator.trace.Conversations;
 import io.kvasir.simulator.trace.TokenExpansion;
 import io.kvasir.simulator.trace.Trace;
 import io.kvasir.simulator.trace.TraceReader;
+import io.kvasir.simulator.trace.TraceReading;
 import io.kvasir.simulator.trace.TraceUnits;
 import io.kvasir.simulator.workload.ClosedLoop;
 import io.kvasir.simulator.workload.IntRange;
@@ -38,6 +39,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 class ReplayTest {
+
+  private static final TraceReading OF_FILE =
+      new TraceReading(new TraceUnits(null, null), null, false);
 
   private static final double A = 4.209989e-7;
   private static final double B = 1.518344e-2;
@@ -241,8 +245,7 @@ class ReplayTest {
 
   @Test
   void theSyntheticTraceIsServedWithinItsBound() throws IOException {
-    Trace trace =
-        TraceReader.read(SharedTraces.require("synthetic_trace.jsonl.xz"), TraceUnits.OF_FILE);
+    Trace trace = TraceReader.read(SharedTraces.require("synthetic_trace.jsonl.xz"), OF_FILE);
     Workload workload = new OpenLoop(new TraceRequests(trace, Conversations.infer(trace)), 1);
 
     ReplayResult result =

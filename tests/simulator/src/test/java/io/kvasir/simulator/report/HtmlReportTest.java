@@ -59,6 +59,7 @@ class HtmlReportTest {
               workload,
               42,
               OptionalDouble.empty(),
+              new ReportBasis("kvasir replay --seed 42", "1.0 (commit 1234567)"),
               Replay.run(workload, settings, RankPools.Place.HOST, ReplayProgress.SILENT)));
     }
     return reports;
@@ -95,7 +96,7 @@ class HtmlReportTest {
 
   @Test
   void thePageShowsTheFiguresOfTheJson() throws IOException {
-    assertThat(assertSameFigures(reports(2048))).isEqualTo(1 + 3 * (11 + 6 + 3 + 3 * 5));
+    assertThat(assertSameFigures(reports(2048))).isEqualTo(1 + 3 * (12 + 6 + 3 + 3 * 5));
   }
 
   @Test
@@ -118,6 +119,61 @@ class HtmlReportTest {
     assertThat(HtmlReport.of(List.of(reports.get(0), reports.get(0))))
         .contains(sentence + "all alike</b>, ");
     assertThat(HtmlReport.of(reports.subList(0, 1))).doesNotContain(sentence);
+  }
+
+  @Test
+  void rejectedRequestsComeFirstAndAreCounted() {
+    List<ReplayReport> reports = reports(256);
+    assertThat(reports.get(0).result().rejected()).isPositive();
+    long rejected = reports.get(0).result().rejected();
+    long requests = reports.get(0).result().requests();
+    String words = "default: " + rejected + " of " + requests + " requests were rejected (";
+    assertThat(HtmlReport.of(reports))
+        .containsSubsequence(
+            "<h1>",
+            "<p class=\"banner\">" + words,
+            "<h2>Comparison</h2>",
+            ">rejected requests</th>");
+    assertThat(TextReport.of(reports))
+        .containsSubsequence("!! " + words, "-- comparison -", "rejected requests ");
+    assertThat(HtmlReport.of(reports(8192)))
+        .contains(">rejected requests</th>")
+        .doesNotContain("class=\"banner\"");
+    assertThat(TextReport.of(reports(8192))).doesNotContain("!! ", "rejected requests");
+  }
+
+  @Test
+  void aReportSaysWhatItRestsOn() throws IOException {
+    List<ReplayReport> reports = reports(2048);
+    String times =
+        "Step times: prefill of n tokens 4.21e-07 n^2 + 0.0152 n + 16.5 ms, decode -25.7 p^2 + 54.0 p"
+            + " + 5.74, at least 1.00 ms, p being the share of 1,048,576 KV tokens, the defaults and"
+            + " not those of your engine (--step-timing)";
+    assertThat(HtmlReport.of(reports))
+        .contains(
+            times + ".</p>",
+            "Made by <code>kvasir replay --seed 42</code> with Kvasir 1.0 (commit 1234567).");
+    assertThat(TextReport.of(reports).replaceAll("\\n", " "))
+        .contains(times, "Command: kvasir replay --seed 42", "Kvasir 1.0 (commit 1234567)");
+    JsonNode json = json(reports).get(0);
+    assertThat(json.get("build").asText()).isEqualTo("1.0 (commit 1234567)");
+    assertThat(json.at("/config/stepTiming/prefillConstantMs").asDouble()).isPositive();
+  }
+
+  @Test
+  void whatIsStrongerThanTheRestIsBusierInLightAndInTheDark() {
+    assertThat(HtmlReport.of(reports(2048)))
+        .contains("The stronger the colour, the larger the share")
+        .doesNotContain("darker", " dark ");
+  }
+
+  @Test
+  void wideTablesScrollUnderTheirFirstColumnAndShowWhereTheyAreCut() {
+    assertThat(HtmlReport.of(reports(2048)).replaceAll("\\s+", " "))
+        .contains(
+            ".scroll tr > :first-child { position: sticky; left: 0; z-index: 1; background: var(--page);",
+            "linear-gradient(to left, var(--shade), transparent) right / 1rem 100% no-repeat scroll")
+        .contains("<th scope=\"row\">kv_<wbr>cache_<wbr>aware</th>");
   }
 
   @Test

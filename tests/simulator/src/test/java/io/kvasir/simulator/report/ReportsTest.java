@@ -38,6 +38,9 @@ class ReportsTest {
   private static final Path GOLDEN =
       Path.of(System.getProperty("kvasir.root"), "tests", "simulator", "src", "test", "golden");
 
+  private static final ReportBasis BASIS =
+      new ReportBasis("kvasir replay --sessions 10", "1.0 (commit 1234567, built 2026-01-02)");
+
   private static final AdpRouterKind[] COMPARED = {
     AdpRouterKind.DEFAULT, AdpRouterKind.KV_CACHE_AWARE
   };
@@ -142,7 +145,8 @@ class ReportsTest {
   }
 
   private static ReplayReport report(MultiTurn workload, ReplayResult result) {
-    return new ReplayReport(workload, 42, OptionalDouble.of(1 / 3.0), withoutWallTime(result));
+    return new ReplayReport(
+        workload, 42, OptionalDouble.of(1 / 3.0), BASIS, withoutWallTime(result));
   }
 
   private static ReplaySettings settings(AdpRouterKind router, int ranks, int poolTokens) {

@@ -33,12 +33,12 @@ class ConversationsTest {
   }
 
   private static Trace trace(long[][] rows) {
-    Trace.Builder builder = new Trace.Builder("test", Trace.Format.MOONCAKE, 16);
+    TraceBuilder builder = new TraceBuilder("test", Trace.Format.MOONCAKE, 16);
     for (long[] row : rows) {
       for (long id : row) {
         builder.addId(id);
       }
-      builder.addRow(0, row.length * 16, 1);
+      builder.addRow(0, row.length * 16, 1, null);
     }
     return builder.build();
   }

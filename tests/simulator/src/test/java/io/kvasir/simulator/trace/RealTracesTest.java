@@ -11,10 +11,12 @@ import org.junit.jupiter.api.Test;
 /** The published traces match their README. */
 class RealTracesTest {
 
+  private static final TraceReading OF_FILE =
+      new TraceReading(new TraceUnits(null, null), null, false);
+
   @Test
   void conversationTraceHasItsFigures() throws IOException {
-    Trace trace =
-        TraceReader.read(SharedTraces.require("conversation_trace.jsonl.xz"), TraceUnits.OF_FILE);
+    Trace trace = TraceReader.read(SharedTraces.require("conversation_trace.jsonl.xz"), OF_FILE);
     Conversations conversations = Conversations.infer(trace);
 
     assertThat(trace.format()).isEqualTo(Trace.Format.MOONCAKE);
@@ -31,8 +33,7 @@ class RealTracesTest {
 
   @Test
   void syntheticTraceHasItsFigures() throws IOException {
-    Trace trace =
-        TraceReader.read(SharedTraces.require("synthetic_trace.jsonl.xz"), TraceUnits.OF_FILE);
+    Trace trace = TraceReader.read(SharedTraces.require("synthetic_trace.jsonl.xz"), OF_FILE);
     Conversations conversations = Conversations.infer(trace);
 
     assertThat(trace.rows()).isEqualTo(3_993);
@@ -45,8 +46,7 @@ class RealTracesTest {
   @Test
   void azureTraceHasArrivalsAndLengthsOnly() throws IOException {
     Trace trace =
-        TraceReader.read(
-            SharedTraces.require("AzureLLMInferenceTrace_conv.csv.xz"), TraceUnits.OF_FILE);
+        TraceReader.read(SharedTraces.require("AzureLLMInferenceTrace_conv.csv.xz"), OF_FILE);
 
     assertThat(trace.format()).isEqualTo(Trace.Format.AZURE);
     assertThat(trace.rows()).isEqualTo(19_366);

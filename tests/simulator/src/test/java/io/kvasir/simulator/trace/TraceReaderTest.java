@@ -24,6 +24,11 @@ import org.tukaani.xz.XZOutputStream;
 
 class TraceReaderTest {
 
+  private static final TraceReading OF_FILE =
+      new TraceReading(new TraceUnits(null, null), null, false);
+
+  private static final String AZURE = "TIMESTAMP,ContextTokens,GeneratedTokens";
+
   private static final String LIKE =
       "{\"timestamp\": 0, \"input_length\": 900, \"output_length\": 8, \"hash_ids\": [50, 51]}";
 
@@ -56,8 +61,7 @@ class TraceReaderTest {
   @ValueSource(strings = {"\uFEFF", "\n \n", "\uFEFF\r\n"})
   void whatMayStandInFrontOfTheFirstRowIsPassedOver(String prefix) throws IOException {
     assertThat(read("trace.jsonl", prefix + GOOD).rows()).isEqualTo(1);
-    assertThat(
-            read("trace.csv", prefix + AzureParser.HEADER + "\n2023-11-16 18:15:46,3,4\n").rows())
+    assertThat(read("trace.csv", prefix + AZURE + "\n2023-11-16 18:15:46,3,4\n").rows())
         .isEqualTo(1);
     assertThatThrownBy(() -> read("trace.jsonl", "\n" + GOOD + "{"))
         .hasMessageEndingWith(":3: the JSON object is cut short");
@@ -70,7 +74,7 @@ class TraceReaderTest {
     Path file = folder.resolve("trace-of-" + compression);
     Files.write(file, compressed(compression, GOOD.repeat(500)));
 
-    assertThat(TraceReader.read(file, TraceUnits.OF_FILE).rows()).isEqualTo(500);
+    assertThat(TraceReader.read(file, OF_FILE).rows()).isEqualTo(500);
   }
 
   @ParameterizedTest
@@ -80,7 +84,7 @@ class TraceReaderTest {
     Path file = folder.resolve("trace.jsonl." + compression);
     Files.write(file, Arrays.copyOf(whole, whole.length - 20));
 
-    assertThatThrownBy(() -> TraceReader.read(file, TraceUnits.OF_FILE))
+    assertThatThrownBy(() -> TraceReader.read(file, OF_FILE))
         .isInstanceOf(InvalidTraceException.class)
         .hasMessageMatching(
             "(?s).*trace\\.jsonl\\.\\w+:\\d+: the file is damaged or cut short: (the data ends too early|Truncated source)");
@@ -95,7 +99,7 @@ class TraceReaderTest {
         "nonsense | is not valid JSON; each line must be a JSON object like LIKE",
         "[1] | each line must be a JSON object",
         "ROW {} | each line must be one JSON object and nothing else",
-        "{\"timestamp\": 4, \"input_length\": 10, \"output_length\": 1, \"hash_ids\": []} | timestamp must not go back: 4 after 5.0",
+        "{\"timestamp\": 4, \"input_length\": 10, \"output_length\": 1, \"hash_ids\": []} | timestamp must not go back: 4 after 5.0; --trace-sort sorts the rows",
         "{\"timestamp\": -4, \"input_length\": 10, \"output_length\": 1, \"hash_ids\": []} | timestamp must be 0 to 9000000000000 milliseconds, not -4",
         "{\"timestamp\": 1e99, \"input_length\": 10, \"output_length\": 1, \"hash_ids\": []} | timestamp must be 0 to 9000000000000 milliseconds, not 1e99",
         "{\"timestamp\": \"6\", \"input_length\": 10, \"output_length\": 1, \"hash_ids\": []} | timestamp must be a number of milliseconds",
@@ -147,16 +151,17 @@ class TraceReaderTest {
   @Test
   void emptyAbsentAndForeignFilesAreErrors() {
     assertThatThrownBy(() -> read("trace.jsonl", "")).hasMessageEndingWith("trace.jsonl: is empty");
-    assertThatThrownBy(() -> read("trace.csv", AzureParser.HEADER))
+    assertThatThrownBy(() -> read("trace.csv", AZURE))
         .hasMessageEndingWith("trace.csv: has no requests");
     assertThatThrownBy(() -> read("trace.jsonl", "\u0001\u0002\n"))
         .hasMessageEndingWith(
-            "trace.jsonl:1: must be a JSON object (Mooncake) or the header"
-                + " TIMESTAMP,ContextTokens,GeneratedTokens (Azure)");
-    assertThatThrownBy(() -> TraceReader.read(folder.resolve("none.jsonl"), TraceUnits.OF_FILE))
+            "trace.jsonl:1: must be a JSON object (Mooncake), the header"
+                + " TIMESTAMP,ContextTokens,GeneratedTokens (Azure) or that of BurstGPT;"
+                + " --trace-columns names the columns of other CSV");
+    assertThatThrownBy(() -> TraceReader.read(folder.resolve("none.jsonl"), OF_FILE))
         .isInstanceOf(InvalidTraceException.class)
         .hasMessageEndingWith("none.jsonl: no such file");
-    assertThatThrownBy(() -> TraceReader.read(folder, TraceUnits.OF_FILE))
+    assertThatThrownBy(() -> TraceReader.read(folder, OF_FILE))
         .isInstanceOf(InvalidTraceException.class)
         .hasMessageEndingWith(": is a directory, not a trace");
   }
@@ -282,7 +287,7 @@ class TraceReaderTest {
             "a.csv",
             String.join(
                 "\r\n",
-                AzureParser.HEADER,
+                AZURE,
                 "2023-11-16 18:15:46.6805900,374,44",
                 "2023-11-16 18:15:47,1,0",
                 ""));
@@ -308,6 +313,8 @@ class TraceReaderTest {
         "\"2023-11-16T20:15:46.68+02:00\", 374 , 44 ",
         "2023-11-16 20:15:46.68+0200,374,44",
         "2023-11-16 20:15:46.68+02,374,44e0",
+        "2023-11-16 18:15:46.68 UTC,374,44",
+        "2023-11-16t18:15:46.68z,374,44",
       })
   void csvMayBeQuotedAndInIsoFormAsTablesAreWritten(String line) throws IOException {
     Trace trace =
@@ -326,8 +333,14 @@ class TraceReaderTest {
       delimiter = '|',
       value = {
         "2023-11-16 18:15:46,374 | expected the 3 fields TIMESTAMP,ContextTokens,GeneratedTokens, not 2",
+        "2023-11-16 T18:15:46,374,44 | TIMESTAMP must be a time like 2023-11-16 18:15:46.6805900",
+        "2023-11-1618:15:46,374,44 | TIMESTAMP must be a time like 2023-11-16 18:15:46.6805900",
+        "2023-11-16 18:15:46+02:00+02,374,44 | TIMESTAMP must be a time like 2023-11-16 18:15:46.6805900",
+        "2023-11-16 28:15:46,374,44 | TIMESTAMP must be a time like 2023-11-16 18:15:46.6805900",
+        "1700158546,374,44 | TIMESTAMP must be a time like 2023-11-16 18:15:46.6805900",
+        "'\"2023-11-16 18:15:46,374,44' | a field in quotes does not end on this line",
         "yesterday,374,44 | TIMESTAMP must be a time like 2023-11-16 18:15:46.6805900",
-        "2023-11-15 18:15:46,374,44 | TIMESTAMP must not go back: 2023-11-15 18:15:46",
+        "2023-11-15 18:15:46,374,44 | TIMESTAMP must not go back: 2023-11-15 18:15:46; --trace-sort sorts the rows",
         "1723-11-16 18:15:46,374,44 | TIMESTAMP must not be before 1970: 1723-11-16 18:15:46",
         "2023-11-16 18:15:46,-374,44 | ContextTokens must be an integer from 1 to 16777216, not -374",
         "2023-11-16 18:15:46,NaN,44 | ContextTokens must be an integer from 1 to 16777216",
@@ -337,17 +350,38 @@ class TraceReaderTest {
         "2023-11-16 18:15:46,374,x | GeneratedTokens must be an integer from 0 to 16777216",
       })
   void aWrongCsvLineIsNamed(String line, String problem) {
-    String text = AzureParser.HEADER + "\n2023-11-16 18:15:46,374,44\n" + line + "\n";
+    String text = AZURE + "\n2023-11-16 18:15:46,374,44\n" + line + "\n";
 
     assertThatThrownBy(() -> read("trace.csv", text))
         .isInstanceOf(InvalidTraceException.class)
         .hasMessage(folder.resolve("trace.csv") + ":3: " + problem);
   }
 
+  @Test
+  void timesInJsonAreReadAsInCsv() throws IOException {
+    String row = "{\"timestamp\": \"%s\", \"input_length\": 9, \"output_length\": 1}\n";
+    Trace trace =
+        read(
+            "trace.jsonl",
+            row.formatted("2023-11-16T18:15:46Z") + row.formatted("2023-11-16 20:15:47.25+02:00"));
+
+    assertThat(trace.arrivalNs(1)).isEqualTo(1_250_000_000);
+    assertThat(trace.warnings()).isEmpty();
+    assertThatThrownBy(() -> read("trace.jsonl", row.formatted("yesterday")))
+        .hasMessageEndingWith(
+            ":1: timestamp must be a number of milliseconds, or a time like"
+                + " 2023-11-16 18:15:46.6805900");
+    assertThatThrownBy(() -> read("trace.jsonl", row.formatted("2023-11-16T18:15:46Z") + GOOD))
+        .hasMessageEndingWith(
+            ":2: timestamp must be a time like 2023-11-16 18:15:46.6805900, as in the rows above");
+    assertThatThrownBy(() -> read("trace.jsonl", GOOD + row.formatted("2023-11-16T18:15:46Z")))
+        .hasMessageEndingWith(":2: timestamp must be a number of milliseconds");
+  }
+
   private Trace read(String name, String text) throws IOException {
     Path file = folder.resolve(name);
     Files.writeString(file, text);
-    return TraceReader.read(file, TraceUnits.OF_FILE);
+    return TraceReader.read(file, OF_FILE);
   }
 
   private static byte[] compressed(String compression, String text) throws IOException {

@@ -18,13 +18,15 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Traces whose timestamps are not milliseconds, or whose ids are not 512 tokens. */
 class TraceUnitsTest {
 
+  private static final TraceUnits OF_FILE = new TraceUnits(null, null);
+
   @TempDir Path folder;
 
   @Test
   void rowsWithChatsAreInSecondsWith16TokensAnIdAndNameTheirConversations() throws IOException {
     Trace trace =
         read(
-            TraceUnits.OF_FILE,
+            OF_FILE,
             """
             {"chat_id": 4, "parent_chat_id": -1, "timestamp": 0.5, "input_length": 40, "output_length": 1, "hash_ids": [1, 2, 3], "user": NaN}
             {"chat_id": 5, "parent_chat_id": -1, "timestamp": 1.0, "input_length": 40, "output_length": 1, "hash_ids": [1, 2, 4]}
@@ -47,7 +49,7 @@ class TraceUnitsTest {
   void repliesToAChatFromBeforeTheFileAreOneConversation() throws IOException {
     Trace trace =
         read(
-            TraceUnits.OF_FILE,
+            OF_FILE,
             """
             {"chat_id": 40, "parent_chat_id": 3, "timestamp": 1, "input_length": 9, "output_length": 1}
             {"chat_id": 41, "parent_chat_id": 3, "timestamp": 2, "input_length": 9, "output_length": 1}
@@ -95,15 +97,17 @@ class TraceUnitsTest {
     assertThatThrownBy(() -> read(seconds, row("-1")))
         .hasMessageEndingWith(":1: timestamp must be 0 to 9000000000 seconds, not -1");
     assertThatThrownBy(() -> read(seconds, row("\"1\"")))
-        .hasMessageEndingWith(":1: timestamp must be a number of seconds");
+        .hasMessageEndingWith(
+            ":1: timestamp must be a number of seconds, or a time like 2023-11-16 18:15:46.6805900");
     assertThatThrownBy(() -> read(seconds, row("2.5") + row("2")))
-        .hasMessageEndingWith(":2: timestamp must not go back: 2 after 2.5");
+        .hasMessageEndingWith(
+            ":2: timestamp must not go back: 2 after 2.5; --trace-sort sorts the rows");
   }
 
   @ParameterizedTest
   @ValueSource(doubles = {0.5, 1, 9})
   void arrivalsThatLookLikeSecondsAreWarnedAbout(double gap) throws IOException {
-    Trace trace = read(TraceUnits.OF_FILE, rows(gap));
+    Trace trace = read(OF_FILE, rows(gap));
 
     assertThat(trace.warnings())
         .containsExactly(
@@ -114,8 +118,8 @@ class TraceUnitsTest {
 
   @Test
   void arrivalsInMillisecondsAllAtOnceOrInAStatedUnitAreNot() throws IOException {
-    assertThat(read(TraceUnits.OF_FILE, rows(10)).warnings()).isEmpty();
-    assertThat(read(TraceUnits.OF_FILE, rows(0)).warnings()).isEmpty();
+    assertThat(read(OF_FILE, rows(10)).warnings()).isEmpty();
+    assertThat(read(OF_FILE, rows(0)).warnings()).isEmpty();
     assertThat(read(new TraceUnits(null, TraceUnits.Time.MS), rows(1)).warnings()).isEmpty();
     assertThat(read(new TraceUnits(null, TraceUnits.Time.S), rows(1)).warnings()).isEmpty();
   }
@@ -133,6 +137,6 @@ class TraceUnitsTest {
   private Trace read(TraceUnits units, String text) throws IOException {
     Path file = folder.resolve("trace.jsonl");
     Files.writeString(file, text);
-    return TraceReader.read(file, units);
+    return TraceReader.read(file, new TraceReading(units, null, false));
   }
 }

@@ -7,6 +7,7 @@ import io.kvasir.model.Request;
 import io.kvasir.simulator.trace.Conversations;
 import io.kvasir.simulator.trace.Trace;
 import io.kvasir.simulator.trace.TraceReader;
+import io.kvasir.simulator.trace.TraceReading;
 import io.kvasir.simulator.trace.TraceUnits;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -167,7 +168,7 @@ class RequestSequencesTest {
   private TraceRequests trace(String text) throws IOException {
     Path file = folder.resolve("trace.jsonl");
     Files.writeString(file, text);
-    Trace trace = TraceReader.read(file, new TraceUnits(16, null));
+    Trace trace = TraceReader.read(file, new TraceReading(new TraceUnits(16, null), null, false));
     return new TraceRequests(trace, Conversations.infer(trace));
   }
 }

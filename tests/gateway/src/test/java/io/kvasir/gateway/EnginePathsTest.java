@@ -107,6 +107,25 @@ class EnginePathsTest {
     }
   }
 
+  @Test
+  void allTextsOfABatchCountForMatches() {
+    String other = TEXT.replace("A long", "Another long");
+    String body = "{\"model\":\"m\",\"prompt\":[%s,%s]}";
+    try (ScriptedEngine a = ScriptedEngine.good();
+        ScriptedEngine b = ScriptedEngine.good();
+        TestGateway gateway = TestGateway.of(a, b).router("affinity").start()) {
+      Reply first = gateway.post("/v1/completions", body.formatted(TEXT, other));
+      Reply both = gateway.post("/v1/completions", body.formatted(TEXT, other));
+      Reply second = gateway.post("/v1/completions", body.formatted("\"New.\"", other));
+      for (Reply reply : List.of(both, second)) {
+        assertThat(reply.field("x-kvasir-worker")).isEqualTo(first.field("x-kvasir-worker"));
+      }
+      int one = Integer.parseInt(second.field("x-kvasir-matched-tokens"));
+      assertThat(one).isPositive();
+      assertThat(Integer.parseInt(both.field("x-kvasir-matched-tokens"))).isGreaterThan(one);
+    }
+  }
+
   private static void matches(String flavor, String router, String path, String body) {
     try (ScriptedEngine a = ScriptedEngine.good();
         ScriptedEngine b = ScriptedEngine.good();

@@ -18,6 +18,9 @@ public final class HookedPolicy extends CostPolicy {
   /** Changes what {@link FleetRouter#route} answers. */
   static volatile UnaryOperator<RouteOutcome> outcome = UnaryOperator.identity();
 
+  /** What {@link #create} throws; null for nothing. */
+  static volatile String failure;
+
   /** Calls of {@link FleetRouter#onFinished} so far. */
   static final AtomicInteger FINISHED = new AtomicInteger();
 
@@ -34,6 +37,9 @@ public final class HookedPolicy extends CostPolicy {
 
   @Override
   public FleetRouter create(Map<String, ?> args, FleetRouterSetup setup) {
+    if (failure != null) {
+      throw new IllegalStateException(failure);
+    }
     FleetRouter router = cost().create(args, setup);
     PrefixIndex index = router.index();
     PrefixIndex seen = index == null ? null : seen(index);

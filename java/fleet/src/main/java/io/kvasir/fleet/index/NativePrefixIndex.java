@@ -1,6 +1,7 @@
 package io.kvasir.fleet.index;
 
 import io.kvasir.event.BlockEvent;
+import io.kvasir.hash.BlockNaming;
 import io.kvasir.hash.HashFormat;
 import io.kvasir.internal.nativelib.IndexLibrary;
 import io.kvasir.internal.nativelib.NativeHandle;
@@ -126,6 +127,7 @@ public final class NativePrefixIndex implements PrefixIndex {
 
   /** A rank gets its slot with its first change that takes effect. */
   private ChangeStatus store(long address, RankId rank, BlockEvent.Stored stored) {
+    requireNaming(stored.naming());
     if (format == HashFormat.TRTLLM_V1 && stored.localHashes() != null) {
       throw new IllegalArgumentException(
           "local hashes need format kvasir or dynamo: trtllm-v1 does not chain them");
@@ -149,6 +151,18 @@ public final class NativePrefixIndex implements PrefixIndex {
       take(usedSlot, rank);
     }
     return status;
+  }
+
+  /** Hashes of different namings are not comparable: blocks of another one would never match. */
+  private void requireNaming(@Nullable BlockNaming naming) {
+    if (naming != null && !naming.id().equals(format.id())) {
+      throw new IllegalArgumentException(
+          "the event names its blocks in the hash format "
+              + naming.id()
+              + ", and the index in "
+              + format.id()
+              + ": they must have one format");
+    }
   }
 
   private ChangeStatus alias(long address, @Nullable Integer slot, BlockEvent.Aliased aliased) {

@@ -22,13 +22,14 @@ import org.jspecify.annotations.Nullable;
 public interface PrefixIndex extends AutoCloseable {
 
   /**
-   * Applies an event. Atomic, except that unknown handles in a removal are skipped. The event's
-   * naming is ignored: a caller must not mix namings in one index.
+   * Applies an event. Atomic, except that unknown handles in a removal are skipped. A caller must
+   * not mix namings in one index.
    *
    * @param rank the event's rank
    * @param event the change
    * @return the outcome
-   * @throws IllegalArgumentException if the index cannot chain the event's local hashes
+   * @throws IllegalArgumentException if the index cannot chain the event's local hashes, or the
+   *     event names the blocks that it stores in another format than the index
    */
   ChangeStatus apply(RankId rank, BlockEvent event);
 

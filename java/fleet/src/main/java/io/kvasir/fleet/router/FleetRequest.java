@@ -222,6 +222,16 @@ public final class FleetRequest {
   }
 
   /**
+   * The names of the blocks of the texts after the first, where a request has several.
+   *
+   * @param tokensPerBlock tokens in a block, at least 1
+   * @return the names of each text's full blocks; empty for a single text or tokens
+   */
+  public List<BlockHashes> furtherTextHashes(int tokensPerBlock) {
+    return blocks.furtherTextHashes(tokensPerBlock);
+  }
+
+  /**
    * {@return which turn of its conversation the prompt is, by its form. O(bytes) for the first
    * call}
    */

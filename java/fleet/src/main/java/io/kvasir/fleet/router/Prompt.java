@@ -84,6 +84,16 @@ public sealed interface Prompt extends PromptSource {
     }
 
     @Override
+    public void forEachText(IntConsumer each, Runnable next) {
+      for (int i = 0; i < texts.size(); i++) {
+        if (i > 0) {
+          next.run();
+        }
+        texts.get(i).codePoints().forEach(each);
+      }
+    }
+
+    @Override
     public List<int[]> codePoints() {
       return texts.stream().map(text -> text.codePoints().toArray()).toList();
     }

@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,6 +19,9 @@ import org.jspecify.annotations.Nullable;
 final class PromptBlocks {
 
   private static final BlockHashes NONE = new BlockHashes(new long[0], new long[0]);
+
+  /** Prompts of a request whose blocks are named. */
+  private static final int MAX_PROMPTS = 64;
 
   /** So large that a text is only measured. */
   private static final int UNBOUNDED = Integer.MAX_VALUE;
@@ -85,7 +89,7 @@ final class PromptBlocks {
       return size(tokens);
     }
     if (textTokens < 0) {
-      TextBlocks unused = readText(UNBOUNDED);
+      List<TextBlocks> unused = readTexts(UNBOUNDED);
     }
     return textTokens;
   }
@@ -118,7 +122,11 @@ final class PromptBlocks {
         new Naming(format, tokensPerBlock),
         naming -> {
           NativeBlockHasher hasher = NativeBlockHasher.of(format, tokensPerBlock);
-          return tokens.stream().skip(1).map(each -> hasher.hash(each, scope)).toList();
+          return tokens.stream()
+              .limit(MAX_PROMPTS)
+              .skip(1)
+              .map(each -> hasher.hash(each, scope))
+              .toList();
         });
   }
 
@@ -126,16 +134,67 @@ final class PromptBlocks {
   BlockHashes textHashes(int tokensPerBlock) {
     return hashes.computeIfAbsent(
         new Naming(PromptSource.Form.TEXTS, tokensPerBlock),
-        naming -> readText(tokensPerBlock).hashes());
+        naming -> {
+          List<TextBlocks> texts = readTexts(tokensPerBlock);
+          further.put(naming, texts.stream().skip(1).map(TextBlocks::hashes).toList());
+          return texts.get(0).hashes();
+        });
   }
 
-  private TextBlocks readText(int tokensPerBlock) {
-    TextBlocks blocks = new TextBlocks(tokensPerBlock, scope);
+  /** {@link FleetRequest#furtherTextHashes(int)}. */
+  List<BlockHashes> furtherTextHashes(int tokensPerBlock) {
+    BlockHashes unused = textHashes(tokensPerBlock);
+    return further.getOrDefault(new Naming(PromptSource.Form.TEXTS, tokensPerBlock), List.of());
+  }
+
+  /** Reads the texts, at least one. */
+  private List<TextBlocks> readTexts(int tokensPerBlock) {
+    Texts texts = new Texts(tokensPerBlock);
     if (prompt.form() != PromptSource.Form.TOKENS) {
-      prompt.forEachCodePoint(blocks);
+      prompt.forEachText(texts, texts::next);
     }
-    textTokens = blocks.tokens();
-    return blocks;
+    textTokens = texts.tokens();
+    return texts.named;
+  }
+
+  /** Names the blocks of one text after the other. */
+  private final class Texts implements IntConsumer {
+
+    final List<TextBlocks> named = new ArrayList<>(1);
+    private final int tokensPerBlock;
+
+    /** Measures the texts that are too many to be named. */
+    private final TextBlocks rest = new TextBlocks(UNBOUNDED, scope);
+
+    private TextBlocks current;
+
+    Texts(int tokensPerBlock) {
+      this.tokensPerBlock = tokensPerBlock;
+      this.current = new TextBlocks(tokensPerBlock, scope);
+      named.add(current);
+    }
+
+    void next() {
+      if (named.size() == MAX_PROMPTS) {
+        current = rest;
+      } else {
+        current = new TextBlocks(tokensPerBlock, scope);
+        named.add(current);
+      }
+    }
+
+    @Override
+    public void accept(int codePoint) {
+      current.accept(codePoint);
+    }
+
+    int tokens() {
+      long sum = rest.tokens();
+      for (TextBlocks each : named) {
+        sum += each.tokens();
+      }
+      return (int) Math.min(sum, Integer.MAX_VALUE);
+    }
   }
 
   /** {@link FleetRequest#trtllmKeys(TrtllmHash, int)}. */

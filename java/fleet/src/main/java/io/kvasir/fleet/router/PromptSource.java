@@ -47,6 +47,18 @@ public interface PromptSource {
   void forEachCodePoint(IntConsumer each);
 
   /**
+   * Passes on the code points of each text of a prompt; those of a chat are one text.
+   * O(characters).
+   *
+   * @param each receives one code point
+   * @param next runs before each text but the first
+   * @throws IllegalStateException if the prompt is given as tokens
+   */
+  default void forEachText(IntConsumer each, Runnable next) {
+    forEachCodePoint(each);
+  }
+
+  /**
    * {@return which turn of its conversation the prompt is, by its form: chats that share a long
    * instruction are not one conversation. O(bytes) for the first call}
    */

@@ -271,7 +271,19 @@ public final class BodyScan {
    * @throws IllegalStateException if there is no prompt, or it has tokens
    */
   public void forEachCodePoint(IntConsumer each) {
-    new PromptText(this, each).read();
+    new PromptText(this, each, null).read();
+  }
+
+  /**
+   * Passes on the code points of each text of the prompt; those of a chat are one text. O(bytes) on
+   * each call, and no memory.
+   *
+   * @param each receives one code point
+   * @param next runs before each text but the first
+   * @throws IllegalStateException if there is no prompt, or it has tokens
+   */
+  public void forEachText(IntConsumer each, Runnable next) {
+    new PromptText(this, each, next).read();
   }
 
   /**

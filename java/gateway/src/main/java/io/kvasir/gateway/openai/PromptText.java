@@ -2,6 +2,7 @@ package io.kvasir.gateway.openai;
 
 import io.kvasir.fleet.router.PromptSource.Form;
 import java.util.function.IntConsumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The text of a scanned body's prompt, code point by code point: what {@link PromptReader} makes a
@@ -12,6 +13,7 @@ final class PromptText {
   private final BodyScan body;
   private final byte[] bytes;
   private final IntConsumer out;
+  private final @Nullable Runnable next;
   private final JsonCursor json = new JsonCursor();
 
   /** Reads values whose range is known, while {@link #json} stays behind them. */
@@ -19,7 +21,9 @@ final class PromptText {
 
   private boolean lines;
 
-  PromptText(BodyScan body, IntConsumer out) {
+  /** Begins; {@code next} runs between two texts, which a line feed joins if it is null. */
+  PromptText(BodyScan body, IntConsumer out, @Nullable Runnable next) {
+    this.next = next;
     this.body = body;
     this.bytes = body.bytes();
     this.out = out;
@@ -69,11 +73,20 @@ final class PromptText {
       } else {
         json.skip();
         if (!chat && first == '"') {
-          beginLine();
+          beginText();
           JsonText.forEachCodePoint(bytes, from, json.at(), out);
         }
       }
     }
+  }
+
+  private void beginText() {
+    if (next == null) {
+      beginLine();
+    } else if (lines) {
+      next.run();
+    }
+    lines = true;
   }
 
   private void beginLine() {

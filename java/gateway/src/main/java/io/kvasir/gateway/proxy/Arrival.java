@@ -86,7 +86,7 @@ final class Arrival {
       if (owner != null) {
         serveBody();
       } else {
-        search(stored, found -> onSearched(stored, found), () -> {});
+        search(stored, () -> {}, found -> onSearched(stored, found));
       }
     }
   }
@@ -111,50 +111,26 @@ final class Arrival {
     }
   }
 
-  // ---- stored responses, files and batches
-  // -------------------------------------------------------
-
-  /** Asks the workers which of them keeps an object. */
-  private void search(
-      StoredObject stored, Consumer<OwnerSearch.Result> then, Runnable onClientGone) {
-    if (!stored.hasProperId() || !shared.owners().beginSearch()) {
-      then.accept(new OwnerSearch.Result(null, !stored.hasProperId()));
-      return;
-    }
-    AtomicBoolean waits = new AtomicBoolean(true);
-    shared.reading().incrementAndGet();
-    exchange.onGone(
-        () -> {
-          if (waits.get()) {
-            onClientGone.run();
-            clientGone();
-            endReading(waits);
-          }
-        });
-    OwnerSearch.begin(
-        services.fleets().workers(),
-        stored,
-        head.headers(),
-        exchange.loop(),
-        found -> {
-          shared.owners().endSearch();
-          if (waits.get()) {
-            try {
-              keepOwner(stored, found);
-              then.accept(found);
-            } finally {
-              endReading(waits);
-            }
-          }
-        });
-  }
-
-  private void keepOwner(StoredObject stored, OwnerSearch.Result found) {
-    FleetWorker holder = found.holder();
-    if (holder != null) {
-      owner = new Target(holder, ModelFleet.ANY_RANK);
-      shared.owners().put(stored.id(), owner);
-    }
+  /** Asks the workers which of them keeps an object, and notes it as the owner. */
+  private void search(StoredObject stored, Runnable onGone, Consumer<OwnerSearch.Result> then) {
+    new OwnerQuestion(shared, exchange, head.headers())
+        .ask(
+            stored,
+            () -> {
+              onGone.run();
+              clientGone();
+            },
+            found -> {
+              FleetWorker holder = found.holder();
+              owner = holder == null ? null : new Target(holder, ModelFleet.ANY_RANK);
+              try {
+                then.accept(found);
+              } catch (RuntimeException e) {
+                LOG.error("a request failed in the gateway itself", e);
+                onGone.run();
+                refuse(Problem.internal());
+              }
+            });
   }
 
   private void onSearched(StoredObject stored, OwnerSearch.Result found) {
@@ -170,8 +146,6 @@ final class Arrival {
       serveBody(); // the engine's own answer
     }
   }
-
-  // ---- requests whose body is read ----------------------------------------------------------
 
   private void read(ContentCodings codings) {
     shared.reading().incrementAndGet();
@@ -291,8 +265,9 @@ final class Arrival {
     }
     String previous = owner == null ? scan.previousResponseId() : null;
     owner = previous == null ? owner : shared.owners().get(previous);
-    if (previous != null && owner == null && endpoint == Endpoint.RESPONSES) {
-      search(StoredObject.response(previous), found -> run(inbound, fleet), inbound::releaseBody);
+    boolean several = fleets.workers().size() > 1;
+    if (previous != null && owner == null && endpoint == Endpoint.RESPONSES && several) {
+      search(StoredObject.response(previous), inbound::releaseBody, found -> run(inbound, fleet));
     } else {
       run(inbound, fleet);
     }
@@ -337,8 +312,6 @@ final class Arrival {
     return text.codePoints()
         .anyMatch(c -> c >= Character.MIN_SURROGATE && c <= Character.MAX_SURROGATE);
   }
-
-  // ---- requests without a body, or with one that is not read ----------------------------------
 
   /** Serves a request whose body passes unread, once its beginning is here. */
   private void stream() {

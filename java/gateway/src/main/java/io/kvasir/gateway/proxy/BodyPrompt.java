@@ -110,4 +110,9 @@ final class BodyPrompt implements PromptSource {
   public void forEachCodePoint(IntConsumer each) {
     body.forEachCodePoint(each);
   }
+
+  @Override
+  public void forEachText(IntConsumer each, Runnable next) {
+    body.forEachText(each, next);
+  }
 }

@@ -2,6 +2,7 @@ package io.kvasir.fleet.index;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.kvasir.event.BlockEvent;
 import io.kvasir.hash.HashFormat;
@@ -24,6 +25,20 @@ class NativePrefixIndexTest extends PrefixIndexContract {
   @Override
   PrefixIndex create(HashFormat format) {
     return new NativePrefixIndex(format, 4, Long.MAX_VALUE);
+  }
+
+  @Test
+  void eventsInAnotherHashFormatAreRefused() {
+    try (PrefixIndex index = create(HashFormat.KVASIR)) {
+      assertThatThrownBy(
+              () -> index.apply(RANK, BlockEvent.Stored.named(HashFormat.DYNAMO, HASHES)))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessage(
+              "the event names its blocks in the hash format dynamo, and the index in kvasir: they"
+                  + " must have one format");
+      assertThat(index.apply(RANK, BlockEvent.Stored.named(HashFormat.KVASIR, HASHES)))
+          .isEqualTo(ChangeStatus.APPLIED);
+    }
   }
 
   @Test

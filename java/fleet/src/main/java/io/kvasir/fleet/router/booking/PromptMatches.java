@@ -69,6 +69,13 @@ final class PromptMatches {
     // The caller may expect fewer tokens than the text would be.
     int blocks = Math.min(prefix.blocks(), request.inputTokens() / perBlock);
     texts.match(prefix.sequence(), blocks, matches);
+    int left = request.inputTokens() / perBlock - blocks;
+    for (BlockHashes further : request.furtherTextHashes(perBlock)) {
+      RankMatches more = new RankMatches();
+      texts.match(further.sequence(), Math.min(further.blocks(), left), more);
+      left -= Math.min(further.blocks(), left);
+      matches.addUp(more);
+    }
     conversations.match(request.conversationId(), request.inputTokens(), perBlock, matches);
     return new MatchedRequest(request, prefix, blocks, matches);
   }
@@ -91,6 +98,9 @@ final class PromptMatches {
     BlockHashes text = request.textHashes(setup.tokensPerBlock());
     if (text.blocks() > 0) {
       texts.onPlaced(rank, text);
+    }
+    for (BlockHashes further : request.furtherTextHashes(setup.tokensPerBlock())) {
+      texts.onPlaced(rank, further);
     }
     String conversation = request.conversationId();
     if (conversation != null) {

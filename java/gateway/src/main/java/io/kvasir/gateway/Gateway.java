@@ -6,16 +6,9 @@ import io.kvasir.exchange.Upstream;
 import io.kvasir.exchange.http.ConnectionLimit;
 import io.kvasir.exchange.http.HttpFront;
 import io.kvasir.exchange.http.HttpUpstream;
-import io.kvasir.fleet.index.NativePrefixIndex;
-import io.kvasir.fleet.index.PrefixIndex;
-import io.kvasir.fleet.router.FleetRouter;
-import io.kvasir.fleet.router.FleetRouterProvider;
-import io.kvasir.fleet.router.FleetRouterSetup;
-import io.kvasir.fleet.router.booking.BookingSettings;
 import io.kvasir.gateway.admin.AdminHandler;
 import io.kvasir.gateway.admin.AdminHosts;
 import io.kvasir.gateway.events.EventPump;
-import io.kvasir.gateway.events.FleetSteps;
 import io.kvasir.gateway.events.ReplicaLink;
 import io.kvasir.gateway.observe.AccessLog;
 import io.kvasir.gateway.observe.GatewayMetrics;
@@ -29,25 +22,19 @@ import io.kvasir.gateway.route.AdmissionQueue;
 import io.kvasir.gateway.route.Breaker;
 import io.kvasir.gateway.route.Ejection;
 import io.kvasir.gateway.route.FleetWorker;
-import io.kvasir.gateway.route.FollowedRanks;
 import io.kvasir.gateway.route.HealthChecks;
-import io.kvasir.gateway.route.ModelFleet;
 import io.kvasir.gateway.route.ModelFleets;
 import io.kvasir.gateway.route.RetryBudget;
 import io.kvasir.gateway.tokens.TokenQuestions;
-import io.kvasir.gateway.verify.SentBytes;
 import io.kvasir.gateway.worker.ApiKey;
 import io.kvasir.gateway.worker.KeyedUpstream;
 import io.kvasir.gateway.worker.WorkerSpec;
-import io.kvasir.hash.HashFormat;
-import io.kvasir.model.Digest64;
 import io.vertx.core.Vertx;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -65,7 +52,6 @@ import org.slf4j.LoggerFactory;
 public final class Gateway implements AutoCloseable {
 
   private static final Logger LOG = LoggerFactory.getLogger(Gateway.class);
-  private static final int TOKENS_PER_BLOCK = 32;
   private static final int DRAIN_POLL_MS = 20;
 
   /** A fifth of the time after which a router gives up an attempt without a sign of life. */
@@ -73,21 +59,14 @@ public final class Gateway implements AutoCloseable {
 
   private static final int MAX_BODY_THREADS = 4;
   private static final int MAX_WAITING_BODIES = 256;
-  private static final long INDEX_BYTES = 1L << 33;
-
-  /** One that follows events, and one of predictions. */
-  private static final int INDEXES_OF_A_ROUTER = 2;
 
   private static final long TOKENS_CACHE_BYTES = 64 << 20;
-  private static final long SENT_PROMPTS_BYTES = 128 << 20;
 
   private final Times times;
   private final GatewaySettings settings;
   private final Vertx vertx;
   private final EventLoop loop;
   private final EventPump pump;
-  private final IndexMemory indexMemory = new IndexMemory(INDEX_BYTES);
-  private final SentBytes sentBytes = new SentBytes(SENT_PROMPTS_BYTES);
   private final @Nullable ReplicaLink replicas;
   private final ModelFleets fleets;
   private final HealthChecks health;
@@ -139,8 +118,9 @@ public final class Gateway implements AutoCloseable {
     this.log = log;
     this.recording = recording;
     this.loop = HttpFront.loop(vertx);
+    FleetAssembly assembly = new FleetAssembly(settings, pump, replicas, recording, loop);
     this.fleets =
-        new ModelFleets(workers(local), new Ejection(settings.health().breaker()), this::fleet);
+        new ModelFleets(workers(local), new Ejection(settings.health().breaker()), assembly::fleet);
     GatewayMetrics metrics = new GatewayMetrics();
     GatewaySettings.Pressure pressure = settings.pressure();
     ClientLimits clients = settings.proxy().clients();
@@ -236,7 +216,7 @@ public final class Gateway implements AutoCloseable {
       Times times)
       throws IOException {
     for (boolean publishes : new boolean[] {false, true}) { // wrong args are refused before a start
-      tryOut(settings.policy(publishes), settings.routerArgs());
+      FleetAssembly.tryOut(settings.policy(publishes), settings.routerArgs());
     }
     Vertx vertx = HttpFront.eventLoops(settings.eventLoops());
     AccessLog log = new AccessLog(accessLog);
@@ -269,19 +249,6 @@ public final class Gateway implements AutoCloseable {
     } catch (IOException | RuntimeException e) {
       gateway.close();
       throw e;
-    }
-  }
-
-  /** Makes a router and closes it. */
-  private static void tryOut(FleetRouterProvider policy, Map<String, Object> args) {
-    try {
-      policy.create(args, FleetRouterSetup.of(TOKENS_PER_BLOCK)).close();
-    } catch (IllegalArgumentException e) {
-      throw e; // about the args
-    } catch (RuntimeException e) {
-      throw new IllegalArgumentException(
-          "fleet router " + policy.name() + " of " + policy.getClass().getName() + " fails: " + e,
-          e);
     }
   }
 
@@ -349,63 +316,6 @@ public final class Gateway implements AutoCloseable {
 
   private FleetWorker worker(int id, String name, WorkerSpec spec, Upstream upstream) {
     return new FleetWorker(id, name, spec, upstream, new Breaker(settings.health().breaker()));
-  }
-
-  /** A fleet for a model: what is known of the first worker decides how it works. */
-  private ModelFleet fleet(String model, FleetWorker first) {
-    int blockSize = first.profile().blockSize();
-    int tokensPerBlock = blockSize > 0 ? blockSize : TOKENS_PER_BLOCK;
-    boolean publishes = first.publishes();
-    FleetRouterProvider policy = settings.policy(publishes);
-    FleetRouter router =
-        policy.create(withIndexMemory(model, policy), FleetRouterSetup.of(tokensPerBlock));
-    LOG.info(
-        "model {}: fleet router {}, block events {}, blocks of {} tokens",
-        model,
-        router.name(),
-        publishes ? "followed" : "not followed",
-        tokensPerBlock);
-    if (replicas != null) {
-      replicas.join(fleetId(model, tokensPerBlock), router);
-    }
-    return new ModelFleet(
-        router,
-        policy.choosesRanks(),
-        tokensPerBlock,
-        publishes ? followed(model, policy, router, tokensPerBlock) : null,
-        policy.readsForwardPasses() ? new FleetSteps(pump, router) : null);
-  }
-
-  /** The args of a policy, with a share of the memory for indexes if they do not set one. */
-  private Map<String, Object> withIndexMemory(String model, FleetRouterProvider policy) {
-    Map<String, Object> args = settings.argsOf(policy);
-    if (policy.keys().contains(BookingSettings.MAX_INDEX_BYTES)
-        && !args.containsKey(BookingSettings.MAX_INDEX_BYTES)) {
-      args.put(BookingSettings.MAX_INDEX_BYTES, indexMemory.take(model, INDEXES_OF_A_ROUTER));
-    }
-    return args;
-  }
-
-  /** The same at all gateways that name the same workers in the same order. */
-  private long fleetId(String model, int tokensPerBlock) {
-    long id = Digest64.fold(Digest64.fold(Digest64.EMPTY, model), tokensPerBlock);
-    for (WorkerSpec spec : settings.workers()) {
-      id = Digest64.fold(id, spec.name());
-    }
-    return id;
-  }
-
-  /** The index of a router that matches by block events, or else one beside it. */
-  private FollowedRanks followed(
-      String model, FleetRouterProvider policy, FleetRouter router, int tokensPerBlock) {
-    PrefixIndex index = policy.followsBlocks() ? router.index() : null;
-    if (index != null) {
-      return new FollowedRanks(
-          pump, recording.following(index), null, tokensPerBlock, loop, sentBytes);
-    }
-    PrefixIndex own =
-        new NativePrefixIndex(HashFormat.KVASIR, tokensPerBlock, indexMemory.take(model, 1));
-    return new FollowedRanks(pump, recording.following(own), own, tokensPerBlock, loop, sentBytes);
   }
 
   static String invalid(int status, String message) {

@@ -1,0 +1,141 @@
+package io.kvasir.gateway;
+
+import io.kvasir.exchange.EventLoop;
+import io.kvasir.fleet.index.NativePrefixIndex;
+import io.kvasir.fleet.index.PrefixIndex;
+import io.kvasir.fleet.router.FleetRouter;
+import io.kvasir.fleet.router.FleetRouterProvider;
+import io.kvasir.fleet.router.FleetRouterSetup;
+import io.kvasir.fleet.router.booking.BookingSettings;
+import io.kvasir.gateway.events.EventPump;
+import io.kvasir.gateway.events.FleetSteps;
+import io.kvasir.gateway.events.ReplicaLink;
+import io.kvasir.gateway.observe.TrafficRecording;
+import io.kvasir.gateway.route.FleetWorker;
+import io.kvasir.gateway.route.FollowedRanks;
+import io.kvasir.gateway.route.ModelFleet;
+import io.kvasir.gateway.verify.SentBytes;
+import io.kvasir.gateway.worker.WorkerSpec;
+import io.kvasir.hash.HashFormat;
+import io.kvasir.model.Digest64;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Puts the fleet of a model together: its router, and what follows its ranks. Thread-safe; the
+ * parts that it is given stay the caller's.
+ */
+final class FleetAssembly {
+
+  private static final Logger LOG = LoggerFactory.getLogger(FleetAssembly.class);
+  private static final int TOKENS_PER_BLOCK = 32;
+  private static final long INDEX_BYTES = 1L << 33;
+
+  /** One that follows events, and one of predictions. */
+  private static final int INDEXES_OF_A_ROUTER = 2;
+
+  private static final long SENT_PROMPTS_BYTES = 128 << 20;
+
+  private final GatewaySettings settings;
+  private final EventPump pump;
+  private final @Nullable ReplicaLink replicas;
+  private final TrafficRecording recording;
+  private final EventLoop loop;
+  private final IndexMemory indexMemory = new IndexMemory(INDEX_BYTES);
+  private final SentBytes sentBytes = new SentBytes(SENT_PROMPTS_BYTES);
+
+  /**
+   * Prepares for the fleets of a gateway.
+   *
+   * @param replicas the link to other gateways; null for none
+   * @param loop runs what routers plan
+   */
+  FleetAssembly(
+      GatewaySettings settings,
+      EventPump pump,
+      @Nullable ReplicaLink replicas,
+      TrafficRecording recording,
+      EventLoop loop) {
+    this.settings = settings;
+    this.pump = pump;
+    this.replicas = replicas;
+    this.recording = recording;
+    this.loop = loop;
+  }
+
+  /**
+   * Makes a router and closes it.
+   *
+   * @throws IllegalArgumentException if the args are wrong or the policy fails
+   */
+  static void tryOut(FleetRouterProvider policy, Map<String, Object> args) {
+    try {
+      policy.create(args, FleetRouterSetup.of(TOKENS_PER_BLOCK)).close();
+    } catch (IllegalArgumentException e) {
+      throw e; // about the args
+    } catch (RuntimeException e) {
+      throw new IllegalArgumentException(
+          "fleet router " + policy.name() + " of " + policy.getClass().getName() + " fails: " + e,
+          e);
+    }
+  }
+
+  /** A fleet for a model: what is known of the first worker decides how it works. */
+  ModelFleet fleet(String model, FleetWorker first) {
+    int blockSize = first.profile().blockSize();
+    int tokensPerBlock = blockSize > 0 ? blockSize : TOKENS_PER_BLOCK;
+    boolean publishes = first.publishes();
+    FleetRouterProvider policy = settings.policy(publishes);
+    FleetRouter router =
+        policy.create(withIndexMemory(model, policy), FleetRouterSetup.of(tokensPerBlock));
+    LOG.info(
+        "model {}: fleet router {}, block events {}, blocks of {} tokens",
+        model,
+        router.name(),
+        publishes ? "followed" : "not followed",
+        tokensPerBlock);
+    if (replicas != null) {
+      replicas.join(fleetId(model, tokensPerBlock), router);
+    }
+    return new ModelFleet(
+        router,
+        policy.choosesRanks(),
+        tokensPerBlock,
+        publishes ? followed(model, policy, router, tokensPerBlock) : null,
+        policy.readsForwardPasses() ? new FleetSteps(pump, router) : null);
+  }
+
+  /** The args of a policy, with a share of the memory for indexes if they do not set one. */
+  private Map<String, Object> withIndexMemory(String model, FleetRouterProvider policy) {
+    Map<String, Object> args = settings.argsOf(policy);
+    if (policy.keys().contains(BookingSettings.MAX_INDEX_BYTES)
+        && !args.containsKey(BookingSettings.MAX_INDEX_BYTES)) {
+      args.put(BookingSettings.MAX_INDEX_BYTES, indexMemory.take(model, INDEXES_OF_A_ROUTER));
+    }
+    return args;
+  }
+
+  /** The same at all gateways that name the same workers in the same order. */
+  private long fleetId(String model, int tokensPerBlock) {
+    long id = Digest64.fold(Digest64.fold(Digest64.EMPTY, model), tokensPerBlock);
+    for (WorkerSpec spec : settings.workers()) {
+      id = Digest64.fold(id, spec.name());
+    }
+    return id;
+  }
+
+  /** The index of a router that matches by block events, or else another one. */
+  private FollowedRanks followed(
+      String model, FleetRouterProvider policy, FleetRouter router, int tokensPerBlock) {
+    PrefixIndex index = policy.followsBlocks() ? router.index() : null;
+    if (index != null) {
+      return new FollowedRanks(
+          pump, recording.following(index), null, tokensPerBlock, loop, sentBytes);
+    }
+    PrefixIndex own =
+        new NativePrefixIndex(HashFormat.KVASIR, tokensPerBlock, indexMemory.take(model, 1));
+    return new FollowedRanks(pump, recording.following(own), own, tokensPerBlock, loop, sentBytes);
+  }
+}

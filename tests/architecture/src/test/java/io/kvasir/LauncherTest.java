@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import org.junit.jupiter.api.BeforeEach;
@@ -65,6 +66,51 @@ class LauncherTest {
     assertThat(ended.exitCode()).isEqualTo(1);
     assertThat(ended.errors())
         .isEqualTo("kvasir: no 'missing policy.jar', which KVASIR_CLASSPATH names\n");
+  }
+
+  /**
+   * The gateway of engines behind HTTP starts without the kernels; what may need them builds them.
+   */
+  @Test
+  void kernelsAreBuiltForCommandsThatMayUseThem() throws Exception {
+    Path tools = Files.createDirectories(folder.resolve("tools"));
+    script(tools.resolve("nvcc"), "exit 0");
+    script(tools.resolve("mvn"), "echo \"$@\" >>'" + folder + "/builds'");
+    script(folder.resolve("jdk/bin/javac"), "exit 0");
+    script(
+        folder.resolve("jdk/bin/java"),
+        "[ \"$1\" != -version ] || { echo 'openjdk version \"17.0.1\"' >&2; exit 0; }; exit 1");
+    Files.delete(root.resolve("java/cli/target/launcher/launcher.stamp"));
+
+    build(tools, "serve", "--worker", "http://a:1");
+    assertThat(builds()).hasSize(1).last().asString().contains(" -Dkvasir.kernels.skip=true ");
+    build(tools, "serve", "--worker=http://a:1");
+    build(tools, "route", "operations.jsonl");
+    assertThat(builds()).as("nothing is left to do").hasSize(1);
+    build(tools, "replay");
+    assertThat(builds()).hasSize(2).last().asString().doesNotContain("kernels.skip");
+    build(tools, "replay");
+    build(tools, "serve", "--worker", "http://a:1");
+    assertThat(builds()).as("nothing is left to do").hasSize(2);
+  }
+
+  private List<String> builds() throws IOException {
+    return Files.readAllLines(folder.resolve("builds"));
+  }
+
+  private void build(Path tools, String... words) throws IOException {
+    List<String> line = new ArrayList<>(List.of("sh", root.resolve("kvasir").toString()));
+    line.addAll(List.of(words));
+    ProcessBuilder launcher = new ProcessBuilder(line);
+    launcher.environment().keySet().removeIf(name -> name.startsWith("KVASIR_"));
+    launcher.environment().put("JAVA_HOME", folder.resolve("jdk").toString());
+    launcher.environment().put("PATH", tools + ":" + System.getenv("PATH"));
+    ChildProcess.run("kvasir", launcher);
+  }
+
+  private static void script(Path file, String text) throws IOException {
+    Files.writeString(file, "#!/bin/sh\n" + text + "\n");
+    Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rwx------"));
   }
 
   private List<String> launch(String classPath) throws IOException {

@@ -7,6 +7,7 @@ import io.kvasir.fleet.router.whatif.WhatIfRouter;
 import io.kvasir.hash.HashFormat;
 import io.kvasir.model.Decimals;
 import io.kvasir.model.Errors;
+import io.kvasir.simulator.fleet.FleetRouterFailure;
 import io.kvasir.simulator.fleet.FleetSettings;
 import io.kvasir.simulator.replay.ReplaySettings;
 import java.util.HashMap;
@@ -187,6 +188,12 @@ public final class FleetOptions extends DeclaredOptions {
           .close();
     } catch (IllegalArgumentException e) {
       throw new UsageException(ARGS, "is wrong: " + e.getMessage());
+    } catch (RuntimeException | LinkageError e) {
+      FleetRouterFailure named = FleetRouterFailure.of(List.of(router), e);
+      if (named != null) {
+        throw named;
+      }
+      throw e;
     }
   }
 

@@ -4,6 +4,7 @@ import io.kvasir.fleet.router.FleetRouterKind;
 import io.kvasir.fleet.router.FleetRouterProvider;
 import java.util.List;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /** A fleet router that Kvasir does not come with threw an exception. The message names it. */
 public final class FleetRouterFailure extends RuntimeException {
@@ -18,14 +19,17 @@ public final class FleetRouterFailure extends RuntimeException {
    * What to throw in place of an exception that came out of a router.
    *
    * @param routers the routers of the replay: the one that decides, and those that are only asked
-   * @param thrown the exception
-   * @return an exception that names those routers that are plug-ins; without any, the same one
+   * @param thrown the exception, or an error of linking a class that was compiled for another
+   *     version
+   * @return an exception that names those routers that are plug-ins; null if none is, or the
+   *     exception names them
    */
-  public static RuntimeException of(List<FleetRouterProvider> routers, RuntimeException thrown) {
+  public static @Nullable FleetRouterFailure of(
+      List<FleetRouterProvider> routers, Throwable thrown) {
     List<FleetRouterProvider> plugIns =
         routers.stream().filter(each -> !FleetRouterKind.OWN.contains(each.name())).toList();
     if (plugIns.isEmpty() || thrown instanceof FleetRouterFailure) {
-      return thrown;
+      return null;
     }
     String names =
         plugIns.stream()

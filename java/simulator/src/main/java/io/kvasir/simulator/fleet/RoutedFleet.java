@@ -295,10 +295,14 @@ public final class RoutedFleet implements FleetLayer {
   private <T> T ask(Supplier<T> call) {
     try {
       return call.get();
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | LinkageError e) {
       List<FleetRouterProvider> routers = new ArrayList<>(List.of(settings.router()));
       routers.addAll(settings.whatIf());
-      throw FleetRouterFailure.of(routers, e);
+      FleetRouterFailure named = FleetRouterFailure.of(routers, e);
+      if (named != null) {
+        throw named;
+      }
+      throw e;
     }
   }
 

@@ -201,6 +201,9 @@ class RoutedFleetTest {
                 if (method.getName().equals("route")) {
                   throw new IllegalStateException("no table for model x");
                 }
+                if (method.getName().equals("onFinished")) {
+                  throw new NoSuchMethodError("of another version");
+                }
                 return method.getReturnType() == boolean.class ? true : null;
               });
     }
@@ -219,6 +222,9 @@ class RoutedFleetTest {
         .hasMessage(
             "fleet router 'mine' (%s) failed: java.lang.IllegalStateException: no table for model x",
             Failing.class.getName());
+    assertThatThrownBy(() -> fleet.onEnded(request.request(), true, 1))
+        .isInstanceOf(FleetRouterFailure.class)
+        .hasMessageEndingWith("java.lang.NoSuchMethodError: of another version");
   }
 
   private static final int WORKERS = 8;

@@ -2,8 +2,8 @@ package io.kvasir.timing;
 
 /**
  * The residuals of one kind of steps: their typical size, and whether those of one sign add up.
- * Prompts and decode steps have one each, because a constant batch decodes with little noise,
- * next to which the first prompts of an unknown engine would look like outliers.
+ * Prompts and decode steps have one each, because a constant batch decodes with little noise, next
+ * to which the first prompts of an unknown engine would look like outliers.
  *
  * <p>Not thread-safe.
  */

@@ -72,7 +72,6 @@ public final class Gateway implements AutoCloseable {
   private final HealthChecks health;
   private final GatewayHandler handler;
   private final AccessLog log;
-  private final TrafficRecording recording;
   private final BodyThreads threads = bodyThreads();
   private final ConnectionLimit connections;
   private final HttpFront admin;
@@ -116,7 +115,6 @@ public final class Gateway implements AutoCloseable {
     this.pump = pump;
     this.replicas = replicas;
     this.log = log;
-    this.recording = recording;
     this.loop = HttpFront.loop(vertx);
     FleetAssembly assembly = new FleetAssembly(settings, pump, replicas, recording, loop);
     this.fleets =

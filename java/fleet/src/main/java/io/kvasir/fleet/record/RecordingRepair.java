@@ -16,8 +16,8 @@ import java.util.List;
 
 /**
  * Reduces a damaged recording to its whole lines, in order and byte for byte. Each damaged file is
- * replaced in one step; the original is kept next to it as {@code FILE.damaged}. Other files are not
- * changed. Used once.
+ * replaced in one step; the original is kept next to it as {@code FILE.damaged}. Other files are
+ * not changed. Used once.
  */
 public final class RecordingRepair {
 

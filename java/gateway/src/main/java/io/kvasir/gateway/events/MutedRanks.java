@@ -7,8 +7,9 @@ import java.util.HashSet;
 import java.util.Set;
 
 /**
- * An index whose ranks can be kept from matching for reasons other than gaps in their event streams. A
- * rank matches if its stream is complete, its events go on, and it is not muted. Thread-safe.
+ * An index whose ranks can be kept from matching for reasons other than gaps in their event
+ * streams. A rank matches if its stream is complete, its events go on, and it is not muted.
+ * Thread-safe.
  */
 final class MutedRanks extends ForwardingIndex {
 

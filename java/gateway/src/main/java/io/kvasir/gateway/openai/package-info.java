@@ -1,6 +1,6 @@
 /**
- * The bodies of the OpenAI API, and of the Anthropic and Responses APIs: requests are
- * scanned and spliced, replies are split into events. Bodies stay bytes; no tree is built.
+ * The bodies of the OpenAI API, and of the Anthropic and Responses APIs: requests are scanned and
+ * spliced, replies are split into events. Bodies stay bytes; no tree is built.
  */
 @NullMarked
 package io.kvasir.gateway.openai;

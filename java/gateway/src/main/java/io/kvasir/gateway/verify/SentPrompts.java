@@ -18,8 +18,8 @@ import java.util.function.IntPredicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The prompts that were sent to one worker recently. Stored blocks are matched against them: the rank
- * that stores the last full block of a prompt is the one that computed it.
+ * The prompts that were sent to one worker recently. Stored blocks are matched against them: the
+ * rank that stores the last full block of a prompt is the one that computed it.
  *
  * <p>A block that several prompts share is evidence for the one that is pinned to the storing rank.
  * If another prompt of that rank has the block further inside, it is no evidence at all. So is a

@@ -8,6 +8,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.kvasir.cli.Outcome;
+import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -50,9 +51,10 @@ class RecordedTrafficProcessTest {
   private void turn(ServingProcess gateway, ArrayNode messages) throws Exception {
     ObjectNode body = JSON.createObjectNode().put("model", "kvasir").put("max_tokens", 40);
     body.set("messages", messages);
-    JsonNode reply =
-        JSON.readTree(
-            ServingProcess.post(gateway.url() + "/v1/chat/completions", body.toString()).body());
+    HttpResponse<String> answer =
+        ServingProcess.post(gateway.url() + "/v1/chat/completions", body.toString());
+    assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
+    JsonNode reply = JSON.readTree(answer.body());
     promptTokens += reply.at("/usage/prompt_tokens").asLong();
     cachedTokens += reply.at("/usage/prompt_tokens_details/cached_tokens").asLong();
     say(messages, "assistant", reply.at("/choices/0/message/content").asText());

@@ -5,6 +5,7 @@ import static java.util.stream.Collectors.joining;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.kvasir.event.BlockEvent;
 import io.kvasir.exchange.EngineFlavor;
 import io.kvasir.fleet.index.ChangeStatus;
 import io.kvasir.fleet.index.NativePrefixIndex;
@@ -17,6 +18,7 @@ import io.kvasir.fleet.record.ServedRequest.Form;
 import io.kvasir.fleet.record.ServedRequestReader;
 import io.kvasir.gateway.observe.TrafficRecording;
 import io.kvasir.hash.HashFormat;
+import io.kvasir.model.RankId;
 import io.kvasir.testing.harness.Await;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -168,6 +170,26 @@ class TrafficRecordingTest {
       }
     }
     assertThat(requests()).isNotEmpty();
+  }
+
+  /** A fleet is replaced when the events show another block size. */
+  @Test
+  void anIndexThatReplacesAnotherGoesOnWithItsNumbers() throws IOException {
+    RankId rank = new RankId(3, 1);
+    try (TrafficRecording recording = TrafficRecording.open(file(), MAX_BYTES);
+        NativePrefixIndex before = new NativePrefixIndex(HashFormat.KVASIR, 32, MAX_BYTES);
+        NativePrefixIndex after = new NativePrefixIndex(HashFormat.KVASIR, 16, MAX_BYTES)) {
+      for (NativePrefixIndex index : List.of(before, after)) {
+        recording.following(index).apply(rank, new BlockEvent.Cleared());
+      }
+    }
+    List<Long> numbers = new ArrayList<>();
+    try (RecordingReader reader = RecordingReader.open(file())) {
+      for (RecordedEvent event = reader.next(); event != null; event = reader.next()) {
+        numbers.add(RankChange.parse(event.json()).eventId());
+      }
+    }
+    assertThat(numbers).containsExactly(0L, 1L);
   }
 
   @Test

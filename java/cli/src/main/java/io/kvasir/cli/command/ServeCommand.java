@@ -190,8 +190,12 @@ public final class ServeCommand extends DeclaredOptions implements Callable<Inte
       return;
     }
     try {
-      file.reopen();
-      console.note("kvasir: SIGHUP: " + file + " is opened again");
+      boolean complete = file.reopen();
+      console.note(
+          "kvasir: SIGHUP: "
+              + file
+              + " is opened again"
+              + (complete ? "" : "; the last lines before could not be written"));
     } catch (IOException e) {
       console.note("kvasir: SIGHUP: " + file + " cannot be opened again: " + Errors.reason(e));
     }

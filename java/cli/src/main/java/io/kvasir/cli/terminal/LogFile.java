@@ -36,13 +36,18 @@ public final class LogFile extends OutputStream {
   /**
    * Goes on in the file that has the name now. What was written before stays where it is.
    *
-   * @throws IOException if the file cannot be opened: the log goes on as it was; or if what was
-   *     written before could not be completed
+   * @return whether all of that is in the file of before
+   * @throws IOException if the file cannot be opened: the log goes on as it was
    */
-  public synchronized void reopen() throws IOException {
+  public synchronized boolean reopen() throws IOException {
     OutputStream before = out;
     out = open(file);
-    before.close();
+    try {
+      before.close();
+      return true;
+    } catch (IOException e) {
+      return false;
+    }
   }
 
   @Override

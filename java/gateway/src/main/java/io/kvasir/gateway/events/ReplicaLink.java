@@ -51,6 +51,9 @@ public final class ReplicaLink implements AutoCloseable {
   /** Time from the start in which gateways may not know their workers yet. */
   private static final long START_NS = TimeUnit.SECONDS.toNanos(30);
 
+  /** Gateways state their loads more often. */
+  private static final long GAP_NS = TimeUnit.SECONDS.toNanos(10);
+
   private final EventPump pump;
   private final long routerId = new SecureRandom().nextLong();
   private final Map<Long, Fleet> fleets = new ConcurrentHashMap<>();
@@ -63,7 +66,13 @@ public final class ReplicaLink implements AutoCloseable {
   private final Thread thread;
   private long number;
   private boolean failing; // confined to the thread
-  private boolean warned; // confined to the pump's thread
+  // Confined to the pump's thread.
+  private boolean warned;
+  private long lastIgnoredNs = startedNs;
+
+  /** When the messages began that have been ignored without a break. */
+  private long ignoredSinceNs = startedNs;
+
   private volatile boolean closing;
 
   private record Fleet(long id, ReplicaOutbox outbox, LoadExchange exchange) {}
@@ -271,7 +280,12 @@ public final class ReplicaLink implements AutoCloseable {
 
   private void ignore(String why) {
     ignored.increment();
-    if (!warned && System.nanoTime() - startedNs > START_NS) {
+    long nowNs = System.nanoTime();
+    if (nowNs - lastIgnoredNs > GAP_NS) {
+      ignoredSinceNs = nowNs;
+    }
+    lastIgnoredNs = nowNs;
+    if (!warned && nowNs - ignoredSinceNs > START_NS) {
       warned = true;
       LOG.warn("A message of another gateway {}; such messages are ignored", why);
     }

@@ -44,6 +44,10 @@ public final class TrafficRecording implements AutoCloseable {
   private final @Nullable EventRecorder recorder;
   private final Path file;
   private final RecordedBlocks recorded = new RecordedBlocks();
+
+  /** Numbers of the ranks' next events, also of indexes that replace others. */
+  private final Map<RankId, Long> numbers = new ConcurrentHashMap<>();
+
   private volatile boolean saidEnd;
 
   private TrafficRecording(@Nullable EventRecorder recorder, Path file) {
@@ -88,7 +92,7 @@ public final class TrafficRecording implements AutoCloseable {
    * @param index receives the events
    */
   public PrefixIndex following(PrefixIndex index) {
-    return recorder == null ? index : new RecordedIndex(index, recorder);
+    return recorder == null ? index : new RecordedIndex(index, recorder, numbers);
   }
 
   /**
@@ -128,11 +132,12 @@ public final class TrafficRecording implements AutoCloseable {
   private static final class RecordedIndex extends ForwardingIndex {
 
     private final EventRecorder recorder;
-    private final Map<RankId, Long> next = new ConcurrentHashMap<>();
+    private final Map<RankId, Long> numbers;
 
-    RecordedIndex(PrefixIndex index, EventRecorder recorder) {
+    RecordedIndex(PrefixIndex index, EventRecorder recorder, Map<RankId, Long> numbers) {
       super(index);
       this.recorder = recorder;
+      this.numbers = numbers;
     }
 
     /** An engine that restarts has lost its blocks. */
@@ -154,7 +159,7 @@ public final class TrafficRecording implements AutoCloseable {
     }
 
     private void record(RankId rank, BlockEvent event) {
-      long number = next.merge(rank, 1L, Long::sum) - 1;
+      long number = numbers.merge(rank, 1L, Long::sum) - 1;
       boolean unused = recorder.record(new RankChange(rank, number, event));
     }
   }

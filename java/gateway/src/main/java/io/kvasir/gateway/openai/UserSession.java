@@ -4,7 +4,6 @@ import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
 import java.io.IOException;
-import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -16,7 +15,9 @@ import org.jspecify.annotations.Nullable;
 final class UserSession {
 
   private static final JsonFactory JSON = new JsonFactory();
-  private static final Pattern PARTS = Pattern.compile("user_.*_session_([A-Za-z0-9._~-]+)");
+  private static final String USER = "user_";
+  private static final String SESSION = "_session_";
+  private static final Pattern ID = Pattern.compile("[A-Za-z0-9._~-]+");
   private static final String MEMBER = "session_id";
 
   private UserSession() {}
@@ -26,8 +27,9 @@ final class UserSession {
     if (userId == null) {
       return null;
     }
-    Matcher parts = PARTS.matcher(userId);
-    String id = parts.matches() ? parts.group(1) : inJson(userId.strip());
+    int at = userId.startsWith(USER) ? userId.lastIndexOf(SESSION) : -1;
+    String last = at < USER.length() ? "" : userId.substring(at + SESSION.length());
+    String id = ID.matcher(last).matches() ? last : inJson(userId.strip());
     return id == null
             || id.isBlank()
             || id.length() > ConversationId.MAX_CHARACTERS

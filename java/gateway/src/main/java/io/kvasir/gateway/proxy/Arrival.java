@@ -139,12 +139,16 @@ final class Arrival {
     } else if (services.fleets().silent() > 0) {
       refuse(shared.answers().notStarted());
     } else if (!found.complete()) {
-      refuse(Refusals.noWorker("not all workers could be asked for " + Errors.shown(stored.id())));
-    } else if (stored.isResponse()) {
+      refuse(notAllAsked(stored.id()));
+    } else if (stored.isResponse() && !found.refused()) {
       refuse(stored.notFound());
     } else {
       serveBody(); // the engine's own answer
     }
+  }
+
+  private static Problem notAllAsked(String id) {
+    return Refusals.noWorker("not all workers could be asked for " + Errors.shown(id));
   }
 
   private void read(ContentCodings codings) {
@@ -267,7 +271,17 @@ final class Arrival {
     owner = previous == null ? owner : shared.owners().get(previous);
     boolean several = fleets.workers().size() > 1;
     if (previous != null && owner == null && endpoint == Endpoint.RESPONSES && several) {
-      search(StoredObject.response(previous), inbound::releaseBody, found -> run(inbound, fleet));
+      search(
+          StoredObject.response(previous),
+          inbound::releaseBody,
+          found -> {
+            if (found.holder() != null || (found.complete() && fleets.silent() == 0)) {
+              run(inbound, fleet);
+            } else {
+              inbound.releaseBody();
+              refuse(notAllAsked(previous));
+            }
+          });
     } else {
       run(inbound, fleet);
     }
@@ -349,7 +363,8 @@ final class Arrival {
 
   /** Bytes with which an upload starts that has not named its model. */
   private long startsWithoutModel() {
-    if (services.fleets().models().size() < 2 || NamedModel.of(head) != null) {
+    boolean several = services.fleets().models().size() > 1 || services.fleets().silent() > 0;
+    if (!several || NamedModel.of(head) != null) {
       return UploadStart.FIRST_BYTES;
     }
     return NamedModel.isOptional(head) ? UploadStart.FILE_BYTES : Long.MAX_VALUE;

@@ -1,5 +1,6 @@
 package io.kvasir.gateway.proxy;
 
+import io.kvasir.exchange.ClientAddresses;
 import io.kvasir.exchange.Exchange;
 import io.kvasir.exchange.Headers;
 import io.kvasir.gateway.route.FleetWorker;
@@ -38,8 +39,9 @@ final class OwnerQuestion {
    * @param then receives the result: within this call if nothing is asked
    */
   void ask(StoredObject stored, Runnable onGone, Consumer<OwnerSearch.Result> then) {
-    if (!stored.hasProperId() || !shared.owners().beginSearch()) {
-      then.accept(new OwnerSearch.Result(null, !stored.hasProperId()));
+    String address = ClientAddresses.client(exchange.client());
+    if (!stored.hasProperId() || !shared.owners().beginSearch(address)) {
+      then.accept(new OwnerSearch.Result(null, !stored.hasProperId(), false));
       return;
     }
     AtomicBoolean waits = new AtomicBoolean(true);
@@ -57,7 +59,7 @@ final class OwnerQuestion {
         client,
         exchange.loop(),
         found -> {
-          shared.owners().endSearch();
+          shared.owners().endSearch(address);
           if (waits.getAndSet(false)) {
             try {
               remember(stored, found.holder());

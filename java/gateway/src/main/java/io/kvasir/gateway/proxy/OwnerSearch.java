@@ -27,20 +27,23 @@ final class OwnerSearch {
   private final StoredObject object;
   private final Consumer<Result> then;
   private int open;
-  private boolean complete = true;
+  private boolean complete;
+  private boolean refused;
   private boolean over;
 
   /**
    * What a search has found.
    *
    * @param holder the worker that keeps the object; null if none was found
-   * @param complete whether all workers that are healthy have answered
+   * @param complete whether all workers have answered
+   * @param refused whether a worker did not accept the client's credentials
    */
-  record Result(@Nullable FleetWorker holder, boolean complete) {}
+  record Result(@Nullable FleetWorker holder, boolean complete, boolean refused) {}
 
-  private OwnerSearch(StoredObject object, int open, Consumer<Result> then) {
+  private OwnerSearch(StoredObject object, int open, boolean complete, Consumer<Result> then) {
     this.object = object;
     this.open = open;
+    this.complete = complete;
     this.then = then;
   }
 
@@ -61,12 +64,13 @@ final class OwnerSearch {
       Consumer<Result> then) {
     List<FleetWorker> asked = workers.stream().filter(FleetWorker::healthy).toList();
     if (asked.isEmpty()) {
-      then.accept(new Result(null, false));
+      then.accept(new Result(null, false, false));
       return;
     }
     Headers fields = new Headers();
     CREDENTIALS.forEach(name -> client.all(name).forEach(value -> fields.add(name, value)));
-    OwnerSearch search = new OwnerSearch(object, asked.size(), then);
+    boolean all = asked.size() == workers.size();
+    OwnerSearch search = new OwnerSearch(object, asked.size(), all, then);
     for (FleetWorker worker : asked) {
       EngineQuestion.get(
           worker.upstream(),
@@ -82,11 +86,12 @@ final class OwnerSearch {
   private void onAnswer(FleetWorker worker, int status, byte[] body) {
     open--;
     complete &= EngineQuestion.isAnswer(status);
+    refused |= EngineQuestion.isRefused(status);
     boolean holds =
         status == EngineQuestion.TOO_LARGE || (status == OK && object.id().equals(id(body)));
     if (!over && (holds || open == 0)) {
       over = true;
-      then.accept(new Result(holds ? worker : null, complete));
+      then.accept(new Result(holds ? worker : null, complete, refused));
     }
   }
 

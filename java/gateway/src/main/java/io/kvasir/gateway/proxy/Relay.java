@@ -153,7 +153,7 @@ final class Relay implements ReplyListener {
       request = again;
       call = choice.worker().upstream().send(again, this, exchange.loop());
       restartTimer();
-    } else if (sent == null && redirect.changesSlash(target)) {
+    } else if (streamed != null && redirect.changesSlash(target)) {
       onBodyFailed(Refusals.redirectedUpload(choice.worker().name(), next));
     } else {
       onAbort(new UpstreamFailure(Kind.INVALID, "it redirects the request to another address"));

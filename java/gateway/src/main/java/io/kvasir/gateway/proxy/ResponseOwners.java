@@ -1,6 +1,7 @@
 package io.kvasir.gateway.proxy;
 
 import io.kvasir.gateway.route.ModelFleet.Target;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -17,9 +18,11 @@ final class ResponseOwners {
   private static final int MAX_RESPONSES = 100_000;
   private static final int MAX_ID_CHARACTERS = 256;
   private static final int MAX_SEARCHES = 64;
+  private static final int MAX_SEARCHES_OF_CLIENT = MAX_SEARCHES / 4;
 
   // Guarded by this.
   private int searches;
+  private final Map<String, Integer> searchesOf = new HashMap<>();
 
   private final Map<String, Target> owners =
       new LinkedHashMap<>(16, 0.75f, true) {
@@ -44,18 +47,22 @@ final class ResponseOwners {
   /**
    * Begins to ask the workers for an object, each of which is a request to each of them.
    *
-   * @return false if {@value #MAX_SEARCHES} searches are in progress
+   * @param client the client's address
+   * @return false if {@value #MAX_SEARCHES} searches are in progress, or a quarter of them for the
+   *     client
    */
-  synchronized boolean beginSearch() {
-    if (searches == MAX_SEARCHES) {
+  synchronized boolean beginSearch(String client) {
+    if (searches == MAX_SEARCHES || searchesOf.getOrDefault(client, 0) == MAX_SEARCHES_OF_CLIENT) {
       return false;
     }
     searches++;
+    searchesOf.merge(client, 1, Integer::sum);
     return true;
   }
 
-  /** A search is over. */
-  synchronized void endSearch() {
+  /** A search for a client is over. */
+  synchronized void endSearch(String client) {
     searches--;
+    searchesOf.computeIfPresent(client, (key, count) -> count == 1 ? null : count - 1);
   }
 }

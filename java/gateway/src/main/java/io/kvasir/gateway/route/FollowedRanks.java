@@ -172,13 +172,15 @@ public final class FollowedRanks implements AutoCloseable {
 
   /**
    * A worker was asked about itself: logs new problems, and forgets evidence from before a crash.
+   *
+   * @param adopts as for {@link #problems}
    */
-  void onAnswer(FleetWorker worker) {
+  void onAnswer(FleetWorker worker, boolean adopts) {
     Followed followed = workers.get(worker);
     if (followed == null) {
       return;
     }
-    List<String> problems = problems(worker);
+    List<String> problems = problems(worker, adopts);
     synchronized (followed) {
       for (String problem : problems) {
         if (!followed.problems.contains(problem)) {
@@ -321,8 +323,9 @@ public final class FollowedRanks implements AutoCloseable {
    * {@return what a worker's events say against its description, in words}
    *
    * @param worker the worker
+   * @param adopts whether the model's router starts again with the block size of the events
    */
-  public List<String> problems(FleetWorker worker) {
+  public List<String> problems(FleetWorker worker, boolean adopts) {
     Followed followed = workers.get(worker);
     List<String> problems = new ArrayList<>();
     int offset = worker.profile().rankOffset();
@@ -331,7 +334,7 @@ public final class FollowedRanks implements AutoCloseable {
       if (report == null) {
         continue;
       }
-      if (report.otherBlockSize() > 0) {
+      if (report.otherBlockSize() > 0 && !adopts) {
         problems.add(
             "the events of rank "
                 + rank

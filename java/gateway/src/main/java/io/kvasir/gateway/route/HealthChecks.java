@@ -190,7 +190,11 @@ public final class HealthChecks {
 
     private void onFacts(ModelList models, WorkerFacts facts) {
       worker.onListed(models);
-      fleets.onAnswer(worker, models.names(), facts.withAdapters(models.adapters()));
+      try {
+        fleets.onAnswer(worker, models.names(), facts.withAdapters(models.adapters()));
+      } catch (RuntimeException e) { // the checks go on
+        LOG.error("worker {}: its models cannot be served", worker.name(), e);
+      }
       for (String problem : worker.contradictions()) {
         if (loggedProblems.add(problem)) {
           LOG.warn("worker {}: {}", worker.name(), problem);

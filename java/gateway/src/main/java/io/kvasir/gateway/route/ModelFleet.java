@@ -32,6 +32,10 @@ public final class ModelFleet implements AutoCloseable {
   private final FleetRouter router;
   private final boolean choosesRanks;
   private final int tokensPerBlock;
+
+  /** Once it is set, events do not change the block size. */
+  private volatile boolean keepsBlockSize;
+
   private final @Nullable FollowedRanks followed;
   private final @Nullable FleetSteps steps;
   private final List<FleetWorker> workers = new CopyOnWriteArrayList<>();
@@ -148,17 +152,22 @@ public final class ModelFleet implements AutoCloseable {
   public List<String> problems(FleetWorker worker) {
     List<String> problems = worker.contradictions();
     if (followed != null) {
-      problems.addAll(followed.problems(worker));
+      problems.addAll(followed.problems(worker, blockSizeOfEvents(worker) > 0));
     }
     return problems;
   }
 
+  /** The fleet keeps its block size, whatever the events say. */
+  void keepBlockSize() {
+    keepsBlockSize = true;
+  }
+
   /**
    * The block size that a worker's events have instead of the fleet's, if nothing speaks for the
-   * fleet's: it is not stated, and no worker holds blocks. 0 otherwise.
+   * fleet's: it is not stated, no worker holds blocks, and it was not changed before. 0 otherwise.
    */
   int blockSizeOfEvents(FleetWorker worker) {
-    if (followed == null || worker.statesBlockSize()) {
+    if (followed == null || keepsBlockSize || worker.statesBlockSize()) {
       return 0;
     }
     int found = followed.otherBlockSize(worker);
@@ -280,7 +289,7 @@ public final class ModelFleet implements AutoCloseable {
   /** A worker was asked about itself. */
   void onAnswer(FleetWorker worker) {
     if (followed != null) {
-      followed.onAnswer(worker);
+      followed.onAnswer(worker, blockSizeOfEvents(worker) > 0);
     }
   }
 

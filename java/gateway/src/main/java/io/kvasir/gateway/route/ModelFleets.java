@@ -217,7 +217,16 @@ public final class ModelFleets implements AutoCloseable {
         found,
         fleet.tokensPerBlock());
     worker.blockSizeOfEvents(found);
-    ModelFleet next = newFleet.apply(base, worker);
+    ModelFleet next;
+    try {
+      next = newFleet.apply(base, worker);
+    } catch (RuntimeException e) {
+      worker.blockSizeOfEvents(0);
+      fleet.keepBlockSize();
+      LOG.error("model {}: its router refuses blocks of {} tokens", base, found, e);
+      return;
+    }
+    next.keepBlockSize(); // events that change it again are not followed
     fleet.retire();
     fleet.workers().forEach(next::add);
     fleets.put(base, next);

@@ -11,7 +11,9 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -79,12 +81,19 @@ public final class RecordedTraffic {
       throw new InvalidTraceException(
           Errors.shown(file) + ": has no requests; kvasir serve --record FILE records them");
     }
+    int skipped = dropFormerSizes(rows);
     rows.sort(Comparator.comparingDouble(Row::arrivedMs));
     TraceBuilder trace =
         new TraceBuilder(file.toString(), Trace.Format.RECORDING, tokensPerBlock(file, rows));
     Beginnings beginnings = new Beginnings(rows);
     for (int i = 0; i < rows.size(); i++) {
       add(trace, rows.get(i), beginnings.of(i));
+    }
+    if (skipped > 0) {
+      trace.warn(
+          "skipped "
+              + skipped
+              + " requests from before the gateway found the block size of their model");
     }
     if (torn > 0) {
       trace.warn("skipped an unfinished last line");
@@ -102,6 +111,16 @@ public final class RecordedTraffic {
       throw new InvalidTraceException(
           Errors.shown(file) + ": event " + number + ": " + e.getMessage(), e);
     }
+  }
+
+  /** A gateway finds the block size of a model by its first events; the last one is right. */
+  private static int dropFormerSizes(List<Row> rows) {
+    Map<String, Integer> last = new HashMap<>();
+    rows.forEach(row -> last.put(row.request().model(), row.request().tokensPerBlock()));
+    int before = rows.size();
+    rows.removeIf(
+        row -> row.request().tokensPerBlock() != last.getOrDefault(row.request().model(), 0));
+    return before - rows.size();
   }
 
   private static int tokensPerBlock(Path file, List<Row> rows) throws InvalidTraceException {

@@ -186,6 +186,22 @@ class RecordedTrafficTest {
         .hasMessage(file() + ": has no requests; kvasir serve --record FILE records them");
   }
 
+  /** The gateway learned the block size of the engines from their first events. */
+  @Test
+  void requestsOfAFormerBlockSizeAreSkipped() throws IOException {
+    ends(
+        100,
+        new ServedRequest(
+            "m", "w", 0, null, 1, -1, 70, 2, -1, 0, Form.TEXT, 32, new long[] {5, 6}, 0));
+    ends(200, request("a", 0, 10, 40, -1, 1, 2));
+    Trace trace = read();
+    assertThat(trace.rows()).isOne();
+    assertThat(trace.blockTokens()).isEqualTo(BLOCK);
+    assertThat(trace.warnings())
+        .containsExactly(
+            "skipped 1 requests from before the gateway found the block size of their model");
+  }
+
   @Test
   void modelsShareNoBlocks() throws IOException {
     ends(100, request("a", 0, 10, 40, -1, 1, 2));

@@ -3,6 +3,7 @@ package io.kvasir.benchmarks;
 import io.kvasir.fleet.load.ActiveSequences;
 import io.kvasir.fleet.load.ActiveSequencesOptions;
 import io.kvasir.fleet.load.PredictedLoads;
+import io.kvasir.fleet.load.SequenceLoad;
 import io.kvasir.model.RankId;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
@@ -104,6 +105,7 @@ public class ActiveSequencesBenchmark {
     for (int i = 1; i < loads.size(); i++) {
       best = loads.potentialBlocks(i) < loads.potentialBlocks(best) ? i : best;
     }
-    return sequences.add(cycle, loads.rank(best), prompt, BLOCKS, INPUT_TOKENS, INPUT_TOKENS);
+    return sequences.add(
+        cycle, loads.rank(best), new SequenceLoad(prompt, BLOCKS, INPUT_TOKENS, INPUT_TOKENS));
   }
 }

@@ -2,7 +2,6 @@ package io.kvasir.fleet.load;
 
 import io.kvasir.model.Checks;
 import io.kvasir.model.RankId;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.LongConsumer;
@@ -35,14 +34,12 @@ public final class ActiveSequences {
 
   private static final long[] NO_HASHES = {};
 
-  private final int tokensPerBlock;
   private final ActiveSequencesOptions options;
   private final LongSupplier clockNs;
   private final LongConsumer ended;
   private final LoadedRanks ranks = new LoadedRanks();
-  private final SequenceTree named = new SequenceTree();
+  private final BookedBlocks blocks;
   private final Bookings bookings = new Bookings();
-  private int[] liveBlocks = new int[0];
   private long sweptNs;
   private long unknownFrees;
   private long staleRequests;
@@ -75,8 +72,8 @@ public final class ActiveSequences {
       LongSupplier clockNs,
       LongConsumer ended) {
     Checks.atLeast("tokensPerBlock", tokensPerBlock, 1);
-    this.tokensPerBlock = tokensPerBlock;
     this.options = Objects.requireNonNull(options, "options");
+    this.blocks = new BookedBlocks(tokensPerBlock, options, ranks);
     this.clockNs = Objects.requireNonNull(clockNs, "clockNs");
     this.ended = Objects.requireNonNull(ended, "ended");
     sweptNs = clockNs.getAsLong();
@@ -93,8 +90,7 @@ public final class ActiveSequences {
       return false;
     }
     ranks.add(rank);
-    named.allowRanks(ranks.slotLimit());
-    liveBlocks = new int[ranks.slotLimit()];
+    blocks.allowRanks();
     return true;
   }
 
@@ -115,7 +111,7 @@ public final class ActiveSequences {
   }
 
   /**
-   * Tells the load of every rank, and what a request would add there. O(blocks + ranks).
+   * The load of every rank, and what a request would add there. O(blocks + ranks).
    *
    * @param sequenceHashes the request's full blocks, from its first one
    * @param blocks how many of them count
@@ -124,46 +120,18 @@ public final class ActiveSequences {
    * @throws IllegalArgumentException if the blocks are more than hashes or tokens
    */
   public void potential(long[] sequenceHashes, int blocks, int inputTokens, PredictedLoads out) {
-    checkSequence(sequenceHashes, blocks, inputTokens);
+    this.blocks.check(sequenceHashes, blocks, inputTokens);
     sweepIfDue();
-    Arrays.fill(liveBlocks, 0);
-    if (options.assumeKvReuse()) {
-      named.count(sequenceHashes, blocks, liveBlocks);
-    }
-    ranks.tell(out, named, blocksFor(inputTokens), liveBlocks);
+    this.blocks.potential(sequenceHashes, blocks, inputTokens, out);
   }
 
   /**
-   * Tells the load of every rank. O(ranks).
+   * The load of every rank. O(ranks).
    *
    * @param out is filled; nothing is new
    */
   public void loads(PredictedLoads out) {
     potential(NO_HASHES, 0, 0, out);
-  }
-
-  /**
-   * Books a request. O(blocks).
-   *
-   * @param requestId the request; any number
-   * @param rank where it goes
-   * @param sequenceHashes its full blocks, from the first one; they are copied
-   * @param blocks how many of them count
-   * @param inputTokens tokens of its prompt; what the blocks leave over is never shared
-   * @param prefillTokens how many of them are to be computed, because they are in no cache
-   * @return the attempt
-   * @throws IllegalArgumentException if the rank is unknown, the request is booked already, or a
-   *     number is out of range; nothing has changed then
-   */
-  public long add(
-      long requestId,
-      RankId rank,
-      long[] sequenceHashes,
-      int blocks,
-      int inputTokens,
-      int prefillTokens) {
-    return add(
-        requestId, rank, new SequenceLoad(sequenceHashes, blocks, inputTokens, prefillTokens));
   }
 
   /**
@@ -182,7 +150,7 @@ public final class ActiveSequences {
     if (bookings.attemptOf(requestId) != NONE) {
       throw new IllegalArgumentException("request " + requestId + " is booked already");
     }
-    return book(bookings.open(requestId, slot, begin(load, slot), nowNs), load);
+    return blocks.book(bookings.open(requestId, slot, blocks.begin(load, slot), nowNs), load);
   }
 
   /**
@@ -197,36 +165,16 @@ public final class ActiveSequences {
   public long addForeign(RankId rank, SequenceLoad load) {
     int slot = slotFor(rank, load);
     long nowNs = sweepIfDue();
-    return book(bookings.openForeign(slot, begin(load, slot), nowNs), load);
+    return blocks.book(bookings.openForeign(slot, blocks.begin(load, slot), nowNs), load);
   }
 
   private int slotFor(RankId rank, SequenceLoad load) {
-    checkSequence(load.sequenceHashes(), load.blocks(), load.inputTokens());
+    blocks.check(load.sequenceHashes(), load.blocks(), load.inputTokens());
     int slot = ranks.slot(rank);
     if (slot == LoadedRanks.NONE) {
       throw new IllegalArgumentException("rank " + rank + " is unknown");
     }
     return slot;
-  }
-
-  private SequenceRun begin(SequenceLoad load, int slot) {
-    return named.begin(load.sequenceHashes(), sharedBlocks(load), slot);
-  }
-
-  private int sharedBlocks(SequenceLoad load) {
-    return options.assumeKvReuse() ? load.blocks() : 0;
-  }
-
-  private long book(Booking booking, SequenceLoad load) {
-    int blocks = blocksFor(load.inputTokens());
-    booking.inputTokens = load.inputTokens();
-    booking.promptBlocks = sharedBlocks(load);
-    booking.ownBlocks = blocks - sharedBlocks(load);
-    booking.room = (int) ((long) blocks * tokensPerBlock - load.inputTokens());
-    booking.prefillTokens = options.trackPrefillTokens() ? load.prefillTokens() : 0;
-    booking.expectedTokens = load.expectedOutputTokens();
-    ranks.book(booking.rank, booking.ownBlocks, booking.prefillTokens);
-    return booking.attempt;
   }
 
   /**
@@ -261,38 +209,8 @@ public final class ActiveSequences {
     if (booking == null) {
       return false;
     }
-    push(booking, tokens, sequenceHashes, blocks);
+    this.blocks.push(booking, tokens, sequenceHashes, blocks);
     return true;
-  }
-
-  private void push(Booking booking, int tokens, long[] sequenceHashes, int blocks) {
-    if (options.trackOutputBlocks()) {
-      grow(booking, tokens, sequenceHashes, blocks);
-    } else {
-      booking.outputTokens += tokens;
-    }
-    prefilled(booking);
-  }
-
-  private void grow(Booking booking, int tokens, long[] sequenceHashes, int blocks) {
-    int begun = tokens <= booking.room ? 0 : blocksFor((long) tokens - booking.room);
-    if (blocks != 0) {
-      int most = Math.min(booking.ownBlocks + begun - 1, sequenceHashes.length);
-      Checks.within("blocks", blocks, 0, most);
-    }
-    booking.room += begun * tokensPerBlock - tokens;
-    int added = begun;
-    if (blocks != 0 && options.assumeKvReuse()) {
-      booking.end = named.extend(booking.end, sequenceHashes, blocks, booking.rank);
-      added -= blocks;
-    }
-    booking.ownBlocks += added;
-    ranks.addOwnBlocks(booking.rank, added);
-    booking.outputTokens += tokens;
-    if (begun > 0 && booking.expectedTokens > 0) {
-      int exclusive = booking.ownBlocks + named.exclusiveBlocks(booking.end, booking.rank);
-      ranks.discount(booking.rank, booking.discount(exclusive));
-    }
   }
 
   /**
@@ -321,9 +239,9 @@ public final class ActiveSequences {
     }
     long more = outputTokens - booking.outputTokens;
     if (more > 0) {
-      push(booking, (int) Math.min(more, LoadStatement.MAX_OUTPUT_TOKENS), NO_HASHES, 0);
+      blocks.push(booking, (int) Math.min(more, LoadStatement.MAX_OUTPUT_TOKENS), NO_HASHES, 0);
     } else if (prefilled) {
-      prefilled(booking);
+      blocks.prefilled(booking);
     }
     return true;
   }
@@ -368,15 +286,8 @@ public final class ActiveSequences {
     if (booking == null) {
       return false;
     }
-    prefilled(booking);
+    blocks.prefilled(booking);
     return true;
-  }
-
-  private void prefilled(Booking booking) {
-    if (booking.prefillTokens != 0) {
-      ranks.prefilled(booking.rank, booking.prefillTokens);
-      booking.prefillTokens = 0;
-    }
   }
 
   /**
@@ -391,9 +302,7 @@ public final class ActiveSequences {
       unknownFrees++;
       return false;
     }
-    named.end(booking.end, booking.rank);
-    ranks.release(booking.rank, booking.ownBlocks, booking.prefillTokens);
-    ranks.discount(booking.rank, booking.discount(0));
+    blocks.end(booking);
     ended.accept(attempt);
     return true;
   }
@@ -453,7 +362,7 @@ public final class ActiveSequences {
    * @return the eased ranks that satisfy it, in any order
    */
   public List<RankId> retainEased(RankCondition condition) {
-    return ranks.retainEased(condition, named);
+    return ranks.retainEased(condition, blocks.named());
   }
 
   /**
@@ -479,16 +388,11 @@ public final class ActiveSequences {
   /** {@return a snapshot of the counts} */
   public ActiveSequencesStats stats() {
     return new ActiveSequencesStats(
-        ranks.size(), bookings.size(), named.blocks(), named.runs(), unknownFrees, staleRequests);
-  }
-
-  private int blocksFor(long tokens) {
-    return (int) ((tokens + tokensPerBlock - 1) / tokensPerBlock);
-  }
-
-  private void checkSequence(long[] sequenceHashes, int blocks, int inputTokens) {
-    Checks.atLeast("inputTokens", inputTokens, 0);
-    int most = Math.min(sequenceHashes.length, inputTokens / tokensPerBlock);
-    Checks.within("blocks", blocks, 0, most);
+        ranks.size(),
+        bookings.size(),
+        blocks.named().blocks(),
+        blocks.named().runs(),
+        unknownFrees,
+        staleRequests);
   }
 }

@@ -139,7 +139,8 @@ class ActiveSequencesDifferentialTest {
       int tokens = blocks * tokensPerBlock + random.nextInt(2 * tokensPerBlock);
       int prefill = random.nextInt(tokens + 1);
       RankId rank = ranks.get(random.nextInt(ranks.size()));
-      long attempt = sequences.add(lastRequest++, rank, hashes, blocks, tokens, prefill);
+      long attempt =
+          sequences.add(lastRequest++, rank, new SequenceLoad(hashes, blocks, tokens, prefill));
       naive.add(attempt, rank, hashes, blocks, tokens, prefill);
       attempts.add(attempt);
       chains.put(attempt, new Chain(hashes, blocks));

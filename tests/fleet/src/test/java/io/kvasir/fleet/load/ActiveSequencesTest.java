@@ -50,11 +50,11 @@ class ActiveSequencesTest {
   @Test
   void blocksOfTwoRequestsCountOnceAndEndWithTheLastOfThem() {
     ActiveSequences sequences = sequences(OUTPUT);
-    long r0 = sequences.add(0, A, HASHES, 0, 3, 3);
+    long r0 = sequences.add(0, A, new SequenceLoad(HASHES, 0, 3, 3));
     sequences.push(r0, 1);
     sequences.push(r0, 1, HASHES, 1);
     assertThat(activeBlocks(sequences, A)).isEqualTo(2);
-    long r1 = sequences.add(1, A, HASHES, 1, 7, 7);
+    long r1 = sequences.add(1, A, new SequenceLoad(HASHES, 1, 7, 7));
     assertThat(activeBlocks(sequences, A)).isEqualTo(3);
     assertThat(sequences.stats().liveBlocks()).isEqualTo(1);
     sequences.potential(HASHES, 1, 6, loads);
@@ -83,7 +83,7 @@ class ActiveSequencesTest {
   @Test
   void aFullLastBlockBecomesSharedOnlyWhenATokenFollowsIt() {
     ActiveSequences sequences = sequences(OUTPUT);
-    long full = sequences.add(7, A, HASHES, 1, 4, 0);
+    long full = sequences.add(7, A, new SequenceLoad(HASHES, 1, 4, 0));
     assertThat(activeBlocks(sequences, A)).isEqualTo(1);
     sequences.push(full, 1);
     assertThat(activeBlocks(sequences, A)).isEqualTo(2);
@@ -92,7 +92,7 @@ class ActiveSequencesTest {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> sequences.push(full, 0, HASHES, 0))
         .withMessageContaining("tokens must be at least 1");
-    long filling = sequences.add(8, A, HASHES, 1, 7, 0);
+    long filling = sequences.add(8, A, new SequenceLoad(HASHES, 1, 7, 0));
     assertThatIllegalArgumentException()
         .isThrownBy(() -> sequences.push(filling, 1, HASHES, 1))
         .withMessageContaining("blocks must be within 0 to 0, not 1");
@@ -110,8 +110,8 @@ class ActiveSequencesTest {
   @Test
   void theFirstTokenEndsThePrefill() {
     ActiveSequences sequences = sequences(ActiveSequencesOptions.DEFAULT);
-    long first = sequences.add(1, A, HASHES, 2, 10, 6);
-    long second = sequences.add(2, A, HASHES, 2, 10, 2);
+    long first = sequences.add(1, A, new SequenceLoad(HASHES, 2, 10, 6));
+    long second = sequences.add(2, A, new SequenceLoad(HASHES, 2, 10, 2));
     sequences.loads(loads);
     assertThat(loads.activePrefillTokens(loads.indexOf(A))).isEqualTo(8);
     sequences.push(first, 1);
@@ -128,16 +128,16 @@ class ActiveSequencesTest {
   @Test
   void anEndDuringThePrefillTakesItsTokensAway() {
     ActiveSequences sequences = sequences(ActiveSequencesOptions.DEFAULT);
-    sequences.free(sequences.add(1, A, HASHES, 2, 10, 6));
+    sequences.free(sequences.add(1, A, new SequenceLoad(HASHES, 2, 10, 6)));
     isEmpty(sequences);
   }
 
   @Test
   void aLateEndOfAnAttemptDoesNotTouchTheRetry() {
     ActiveSequences sequences = sequences(OUTPUT);
-    long failed = sequences.add(Long.MIN_VALUE, A, HASHES, 2, 8, 8);
+    long failed = sequences.add(Long.MIN_VALUE, A, new SequenceLoad(HASHES, 2, 8, 8));
     assertThat(sequences.free(failed)).isTrue();
-    long retry = sequences.add(Long.MIN_VALUE, B, HASHES, 2, 8, 8);
+    long retry = sequences.add(Long.MIN_VALUE, B, new SequenceLoad(HASHES, 2, 8, 8));
     assertThat(retry).isNotEqualTo(failed);
     assertThat(sequences.free(failed)).isFalse();
     assertThat(sequences.push(failed, 9)).isFalse();
@@ -152,19 +152,19 @@ class ActiveSequencesTest {
   @Test
   void aRequestThatIsBookedIsRefusedAndNothingChanges() {
     ActiveSequences sequences = sequences(OUTPUT);
-    long attempt = sequences.add(5, A, HASHES, 2, 8, 8);
+    long attempt = sequences.add(5, A, new SequenceLoad(HASHES, 2, 8, 8));
     ActiveSequencesStats before = sequences.stats();
     assertThatIllegalArgumentException()
-        .isThrownBy(() -> sequences.add(5, B, new long[] {1, 2, 3}, 3, 12, 12))
+        .isThrownBy(() -> sequences.add(5, B, new SequenceLoad(new long[] {1, 2, 3}, 3, 12, 12)))
         .withMessage("request 5 is booked already");
     assertThatIllegalArgumentException()
-        .isThrownBy(() -> sequences.add(6, new RankId(9, 9), HASHES, 2, 8, 8))
+        .isThrownBy(() -> sequences.add(6, new RankId(9, 9), new SequenceLoad(HASHES, 2, 8, 8)))
         .withMessage("rank 9/9 is unknown");
     assertThatIllegalArgumentException()
-        .isThrownBy(() -> sequences.add(6, A, HASHES, 2, 7, 7))
+        .isThrownBy(() -> sequences.add(6, A, new SequenceLoad(HASHES, 2, 7, 7)))
         .withMessage("blocks must be within 0 to 1, not 2");
     assertThatIllegalArgumentException()
-        .isThrownBy(() -> sequences.add(6, A, HASHES, 1, 7, 8))
+        .isThrownBy(() -> sequences.add(6, A, new SequenceLoad(HASHES, 1, 7, 8)))
         .withMessage("prefillTokens must be within 0 to 7, not 8");
     assertThat(sequences.stats()).isEqualTo(before);
     assertThat(activeBlocks(sequences, B)).isZero();
@@ -174,8 +174,8 @@ class ActiveSequencesTest {
   @Test
   void withoutReuseEveryRequestCountsInFull() {
     ActiveSequences sequences = sequences(OUTPUT.withKvReuse(false));
-    long first = sequences.add(1, A, HASHES, 2, 9, 9);
-    long second = sequences.add(2, A, HASHES, 2, 9, 9);
+    long first = sequences.add(1, A, new SequenceLoad(HASHES, 2, 9, 9));
+    long second = sequences.add(2, A, new SequenceLoad(HASHES, 2, 9, 9));
     assertThat(activeBlocks(sequences, A)).isEqualTo(6);
     sequences.potential(HASHES, 2, 9, loads);
     assertThat(loads.newBlocks(0)).isEqualTo(3);
@@ -189,7 +189,7 @@ class ActiveSequencesTest {
   @Test
   void withoutOutputTrackingTokensTakeNoBlocks() {
     ActiveSequences sequences = sequences(ActiveSequencesOptions.DEFAULT.withPrefillTokens(false));
-    long attempt = sequences.add(1, A, HASHES, 2, 9, 9);
+    long attempt = sequences.add(1, A, new SequenceLoad(HASHES, 2, 9, 9));
     sequences.loads(loads);
     assertThat(loads.activePrefillTokens(loads.indexOf(A))).isZero();
     sequences.push(attempt, 100);
@@ -201,7 +201,7 @@ class ActiveSequencesTest {
   @Test
   void blocksOfOneRequestCountLessTheNearerItsExpectedEnd() {
     ActiveSequences sequences = sequences(OUTPUT);
-    long shared = sequences.add(1, A, HASHES, 1, 4, 0);
+    long shared = sequences.add(1, A, new SequenceLoad(HASHES, 1, 4, 0));
     long timed = sequences.add(2, A, new SequenceLoad(HASHES, 2, 8, 0, 20));
     sequences.push(timed, 4);
     sequences.loads(loads);
@@ -226,9 +226,9 @@ class ActiveSequencesTest {
   void hashesAreCopied() {
     ActiveSequences sequences = sequences(OUTPUT);
     long[] reused = HASHES.clone();
-    long first = sequences.add(1, A, reused, 2, 8, 0);
+    long first = sequences.add(1, A, new SequenceLoad(reused, 2, 8, 0));
     reused[1] = 999;
-    long second = sequences.add(2, A, reused, 2, 8, 0);
+    long second = sequences.add(2, A, new SequenceLoad(reused, 2, 8, 0));
     assertThat(activeBlocks(sequences, A)).isEqualTo(3);
     sequences.free(first);
     assertThat(activeBlocks(sequences, A)).isEqualTo(2);
@@ -239,7 +239,7 @@ class ActiveSequencesTest {
   @Test
   void whatOtherRoutersPlaceHasNoRequestIdHere() {
     ActiveSequences sequences = sequences(OUTPUT);
-    long own = sequences.add(0, A, HASHES, 2, 8, 0);
+    long own = sequences.add(0, A, new SequenceLoad(HASHES, 2, 8, 0));
     long foreign = sequences.addForeign(A, new SequenceLoad(HASHES, 2, 8, 8));
     assertThat(activeBlocks(sequences, A)).isEqualTo(2);
     assertThat(sequences.free(foreign)).isTrue();
@@ -253,9 +253,9 @@ class ActiveSequencesTest {
   @Test
   void aRankThatGoesTakesItsRequestsAlong() {
     ActiveSequences sequences = sequences(OUTPUT);
-    long lost = sequences.add(1, A, HASHES, 2, 9, 9);
-    sequences.add(2, A, HASHES, 2, 9, 9);
-    long kept = sequences.add(3, B, HASHES, 2, 9, 9);
+    long lost = sequences.add(1, A, new SequenceLoad(HASHES, 2, 9, 9));
+    sequences.add(2, A, new SequenceLoad(HASHES, 2, 9, 9));
+    long kept = sequences.add(3, B, new SequenceLoad(HASHES, 2, 9, 9));
     assertThat(sequences.removeRank(A)).isEqualTo(2);
     assertThat(sequences.removeRank(A)).isZero();
     assertThat(sequences.free(lost)).isFalse();
@@ -264,7 +264,7 @@ class ActiveSequencesTest {
     assertThat(activeBlocks(sequences, B)).isEqualTo(3);
     sequences.addRank(A);
     assertThat(activeBlocks(sequences, A)).isZero();
-    long retry = sequences.add(1, A, HASHES, 2, 9, 9);
+    long retry = sequences.add(1, A, new SequenceLoad(HASHES, 2, 9, 9));
     sequences.free(kept);
     sequences.free(retry);
     isEmpty(sequences);
@@ -273,8 +273,8 @@ class ActiveSequencesTest {
   @Test
   void requestsWithoutASignOfLifeAreGivenUp() {
     ActiveSequences sequences = sequences(OUTPUT.withStaleAfterNs(1_000));
-    long silent = sequences.add(1, A, HASHES, 2, 9, 9);
-    long alive = sequences.add(2, A, HASHES, 2, 9, 9);
+    long silent = sequences.add(1, A, new SequenceLoad(HASHES, 2, 9, 9));
+    long alive = sequences.add(2, A, new SequenceLoad(HASHES, 2, 9, 9));
     clockNs.addAndGet(999);
     sequences.push(alive, 1);
     assertThat(sequences.expireStale()).isZero();
@@ -293,7 +293,7 @@ class ActiveSequencesTest {
   @Test
   void aBookingLooksForStaleRequestsByItself() {
     ActiveSequences sequences = sequences(OUTPUT);
-    sequences.add(1, A, HASHES, 2, 9, 9);
+    sequences.add(1, A, new SequenceLoad(HASHES, 2, 9, 9));
     clockNs.addAndGet(OUTPUT.staleAfterNs());
     sequences.potential(HASHES, 2, 8, loads);
     assertThat(loads.newBlocks(loads.indexOf(A))).isEqualTo(2);

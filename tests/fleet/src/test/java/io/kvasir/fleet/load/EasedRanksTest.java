@@ -19,7 +19,7 @@ class EasedRanksTest {
   EasedRanksTest() {
     for (int i = 0; i < RANKS; i++) {
       sequences.addRank(rank(i));
-      attempts.add(sequences.add(i, rank(i), new long[] {i, -i}, 2, 9, 9));
+      attempts.add(sequences.add(i, rank(i), new SequenceLoad(new long[] {i, -i}, 2, 9, 9)));
     }
     assertThat(looks()).isEmpty();
   }
@@ -63,7 +63,7 @@ class EasedRanksTest {
 
   @Test
   void aBlockThatBecomesSharedEasesItsRank() {
-    long twin = sequences.add(RANKS, rank(0), new long[] {0, 0, 77}, 3, 13, 0);
+    long twin = sequences.add(RANKS, rank(0), new SequenceLoad(new long[] {0, 0, 77}, 3, 13, 0));
     assertThat(sequences.push(attempts.get(0), 8)).isTrue();
     assertThat(looks()).containsExactly(rank(0));
     assertThat(sequences.push(attempts.get(0), 1, new long[] {77}, 1)).isTrue();
@@ -77,7 +77,7 @@ class EasedRanksTest {
     RankCondition fewTokens = (rank, tokens, blocks) -> tokens == 0 && blocks == 3;
     assertThat(sequences.retainEased(fewTokens)).containsExactly(rank(3));
     assertThat(sequences.retainEased(fewTokens)).containsExactly(rank(3));
-    long added = sequences.add(RANKS, rank(3), new long[0], 0, 5, 5);
+    long added = sequences.add(RANKS, rank(3), new SequenceLoad(new long[0], 0, 5, 5));
     assertThat(sequences.retainEased(fewTokens)).isEmpty();
     assertThat(sequences.free(added)).isTrue();
     assertThat(sequences.retainEased(fewTokens)).containsExactly(rank(3));

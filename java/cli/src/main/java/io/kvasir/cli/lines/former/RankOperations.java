@@ -16,6 +16,7 @@ import io.kvasir.fleet.index.PrefixIndex;
 import io.kvasir.fleet.index.RankMatches;
 import io.kvasir.fleet.load.ActiveSequences;
 import io.kvasir.fleet.load.PredictedLoads;
+import io.kvasir.fleet.load.SequenceLoad;
 import io.kvasir.fleet.router.FleetRequest;
 import io.kvasir.fleet.router.booking.BookingRouter;
 import io.kvasir.hash.NativeBlockHasher;
@@ -174,9 +175,8 @@ final class RankOperations implements FormerOperations {
     }
     requests.clock().set(nowMs);
     requests.addRank(rank);
-    long attempt =
-        router.<Long>withLoads(
-            all -> all.add(id, rank, hashes, hashes.length, tokens.length, prefillTokens));
+    SequenceLoad load = new SequenceLoad(hashes, hashes.length, tokens.length, prefillTokens);
+    long attempt = router.<Long>withLoads(all -> all.add(id, rank, load));
     requests.booked(id, attempt, rank, tokens);
     out.writeStartObject();
     out.writeNumberField("attempt", attempt);

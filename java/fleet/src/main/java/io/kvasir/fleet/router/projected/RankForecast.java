@@ -19,9 +19,7 @@ final class RankForecast {
   /** Part of its expected time that a prompt which takes longer is still expected to take. */
   static final double LEAST_LEFT = 0.1;
 
-  /**
-   * Multiple of its expected time after which a prompt counts as computed; not all engines stream.
-   */
+  /** After so many expected times a prompt counts as computed: not all engines stream. */
   private static final double OVERDUE = 3;
 
   /** Tokens of one step where the rank's limit is unknown. */
@@ -44,12 +42,13 @@ final class RankForecast {
   private final ForecastInterval interval;
   private long maxTokens = DEFAULT_STEP_TOKENS;
   private final Deque<Attempt> queue = new ArrayDeque<>();
-
+  private final StepObservations observed;
   private final PacedAnswers paced;
 
   /** Whether there are any; kept here because each choice reads it of every rank. */
   private boolean paces;
 
+  private boolean removed;
   private double queueMs;
   private long queueTokens;
 
@@ -71,10 +70,6 @@ final class RankForecast {
 
   /** Whether the ends of prompts are reported whose answers do not stream. */
   private boolean reportsPrompts;
-
-  private final StepObservations observed;
-
-  private boolean removed;
 
   /**
    * Begins without requests.
@@ -125,10 +120,7 @@ final class RankForecast {
     return StepObservations.steps(uncached, maxTokens);
   }
 
-  /**
-   * The time to compute a prompt, without those in the queue and decoding requests, in
-   * milliseconds.
-   */
+  /** The time of a prompt alone, without the queue and decoding requests, in milliseconds. */
   double promptMs(long uncached, long context) {
     return model.promptMs(uncached, context, steps(uncached));
   }
@@ -153,7 +145,12 @@ final class RankForecast {
     engine.relaxUnseen(nowNs);
     readHead();
     while (nowNs >= headOverNs) {
-      endOver(queue.getFirst(), nowNs);
+      Attempt first = queue.getFirst();
+      if (first.awaited) {
+        leaveQueue(first);
+      } else {
+        endUnobserved(first, nowNs);
+      }
       readHead();
     }
     if (headOverNs == NEVER) {
@@ -187,23 +184,11 @@ final class RankForecast {
     return Math.max(first.placedNs, endedNs());
   }
 
-  /** Takes the first prompt out of the queue, which should have been computed. */
-  private void endOver(Attempt first, long nowNs) {
-    if (first.awaited) {
-      leaveQueue(first);
-    } else {
-      endUnobserved(first, nowNs);
-    }
-  }
-
   private long expectedEndNs(Attempt first) {
     return beginNs(first) + (long) (first.expectedMs * NS_PER_MS);
   }
 
-  /**
-   * The first prompt in the queue has been computed by now, but when is not known: nothing is
-   * learned from it.
-   */
+  /** The first prompt has been computed by now, but its end is unknown and teaches nothing. */
   private void endUnobserved(Attempt first, long nowNs) {
     long atNs = Math.min(nowNs, expectedEndNs(first));
     leaveQueue(first);

@@ -13,16 +13,13 @@ import io.kvasir.engine.pool.DirectoryView;
 import io.kvasir.engine.pool.ExtendBatch;
 import io.kvasir.engine.pool.LeaseBatch;
 import io.kvasir.engine.pool.Occupancy;
-import io.kvasir.engine.pool.OccupancyPage;
 import io.kvasir.engine.pool.PoolGuard;
 import io.kvasir.engine.pool.PoolRegion;
 import io.kvasir.engine.pool.PoolShape;
 import io.kvasir.engine.pool.ProbeBatch;
 import io.kvasir.event.BlockEventSink;
-import io.kvasir.model.Errors;
 import java.util.List;
 import java.util.Objects;
-import org.jspecify.annotations.Nullable;
 
 /**
  * A block pool in the memory of a CUDA device: KV, directory and all state. Kernels carry out its
@@ -50,69 +47,24 @@ import org.jspecify.annotations.Nullable;
  */
 public final class CudaBlockPool implements BlockPool {
 
-  private static final int STAGING_BYTES = 1 << 20;
-
-  /** Attempts to read the page while it is being written, before older counts are returned. */
-  private static final int PAGE_ATTEMPTS = 1 << 10;
-
   private final PoolShape shape;
-  private final DeviceApi device;
-  private final DeviceApi.Stream stream;
-  private final CudaPoolMemory memory;
-
-  /** Memory that other processes read; null if the pool is not shared. */
-  private final @Nullable PoolRegion region;
-
-  private final PoolGuard guard;
+  private final PoolOnDevice onDevice;
   private final PoolSubmission submission;
-  private final OccupancyPage page;
   private final DirectoryMirror mirror;
+  private final PoolGuard guard;
   private final LeaseLedger ledger;
   private final ExtendBatch granted = new ExtendBatch();
 
   /** Number of the first event that {@link #drainEvents} has not returned. */
   private long drained;
 
-  /** Lower bound of free blocks after all recorded operations. */
-  private long freeAtLeast;
-
-  /** Lower bound of available blocks after all recorded operations. */
-  private long availableAtLeast;
-
-  /** The occupancy at the last synchronisation with the device. */
-  private volatile Occupancy settled;
-
-  private volatile @Nullable FatalDeviceException lost;
-
-  private CudaBlockPool(
-      DeviceApi device,
-      DeviceApi.Stream stream,
-      PoolShape shape,
-      CudaPoolMemory memory,
-      @Nullable PoolRegion region,
-      int stagingBytes,
-      int oneLaunchBlocks) {
-    this.shape = shape;
-    this.region = region;
-    this.device = device;
-    this.stream = stream;
-    this.memory = memory;
+  private CudaBlockPool(PoolOnDevice onDevice) {
+    this.shape = onDevice.shape();
+    this.onDevice = onDevice;
+    this.submission = onDevice.submission();
+    this.mirror = onDevice.mirror();
     this.ledger = new LeaseLedger(shape);
-    this.page = new OccupancyPage(memory.page());
-    PoolKernels kernels = new PoolKernels(device, stream, memory.shape(), memory.state());
-    this.submission =
-        new PoolSubmission(device, stream, kernels, memory.shape(), stagingBytes, oneLaunchBlocks);
-    try {
-      kernels.initialise(memory.state(), memory.pageOnDevice(), memory.ringOnDevice());
-      device.synchronize(stream);
-      this.mirror = DirectoryMirror.create(shape.capacityBlocks());
-    } catch (RuntimeException | Error e) {
-      ReleaseSteps.after(
-          e, List.of(() -> ReleaseSteps.onceIdle(device, stream, List.of(submission::close))));
-      throw e;
-    }
-    refreshOccupancy();
-    this.guard = new PoolGuard("block pool on a device", memory.page());
+    this.guard = new PoolGuard("block pool on a device", onDevice.memory().page());
   }
 
   /**
@@ -127,20 +79,7 @@ public final class CudaBlockPool implements BlockPool {
    * @throws FatalDeviceException if the device fails
    */
   public static CudaBlockPool create(DeviceApi device, PoolShape shape, long kvBytesPerBlock) {
-    return create(device, shape, kvBytesPerBlock, STAGING_BYTES, PoolSubmission.ONE_LAUNCH_BLOCKS);
-  }
-
-  /**
-   * Makes a pool with an initial size of staging memory, and a limit of the blocks of submissions
-   * that are one launch; -1 for none.
-   */
-  static CudaBlockPool create(
-      DeviceApi device,
-      PoolShape shape,
-      long kvBytesPerBlock,
-      int stagingBytes,
-      int oneLaunchBlocks) {
-    return create(device, shape, kvBytesPerBlock, null, stagingBytes, oneLaunchBlocks);
+    return of(PoolOnDevice.create(device, shape, kvBytesPerBlock));
   }
 
   /**
@@ -162,36 +101,15 @@ public final class CudaBlockPool implements BlockPool {
    */
   public static CudaBlockPool create(DeviceApi device, PoolRegion region) {
     region.claim();
-    return create(
-        device,
-        region.shape(),
-        region.kvBytesPerBlock(),
-        region,
-        STAGING_BYTES,
-        PoolSubmission.ONE_LAUNCH_BLOCKS);
+    return of(PoolOnDevice.create(device, region));
   }
 
-  private static CudaBlockPool create(
-      DeviceApi device,
-      PoolShape shape,
-      long kvBytesPerBlock,
-      @Nullable PoolRegion region,
-      int stagingBytes,
-      int oneLaunchBlocks) {
-    CudaPoolMemory memory = new CudaPoolMemory(device, shape, kvBytesPerBlock, region);
-    DeviceApi.Stream stream;
+  /** Makes a pool of its side on the device, which it closes. */
+  static CudaBlockPool of(PoolOnDevice onDevice) {
     try {
-      stream = device.openStream(true); // its kernels are short, and the scheduler waits for them
-    } catch (RuntimeException e) {
-      ReleaseSteps.after(e, List.of(memory::close));
-      throw e;
-    }
-    try {
-      return new CudaBlockPool(
-          device, stream, shape, memory, region, stagingBytes, oneLaunchBlocks);
+      return new CudaBlockPool(onDevice);
     } catch (RuntimeException | Error e) {
-      List<Runnable> steps = List.of(() -> device.closeStream(stream), memory::close);
-      ReleaseSteps.after(e, List.of(() -> ReleaseSteps.onceIdle(device, stream, steps)));
+      ReleaseSteps.after(e, List.of(onDevice::close));
       throw e;
     }
   }
@@ -205,7 +123,7 @@ public final class CudaBlockPool implements BlockPool {
   public void probe(ProbeBatch batch, int[] matchedBlocks, int offset) {
     guard.enter();
     try {
-      requireUsable();
+      onDevice.requireUsable();
       mirror.probe(batch, matchedBlocks, offset);
     } finally {
       guard.leave();
@@ -236,15 +154,15 @@ public final class CudaBlockPool implements BlockPool {
       for (int i = 0; i < reserved.size(); i++) {
         extended += reserved.blocks(i);
       }
-      makeRoom(
+      onDevice.makeRoom(
           PoolSubmission.bytes(batch, shape.tokensPerBlock()) + PoolSubmission.bytes(reserved),
           evictedAtMost(leased + extended));
-      submission.lease(batch, leased > freeAtLeast);
+      submission.lease(batch, leased > onDevice.freeAtLeast());
       if (reserved.size() > 0) {
-        submission.extend(reserved, leased + extended > freeAtLeast);
+        submission.extend(reserved, leased + extended > onDevice.freeAtLeast());
       }
-      submit();
-      await();
+      onDevice.send();
+      onDevice.await();
       submission.readAnswers(batch);
       submission.reset();
       ledger.opened(batch);
@@ -267,16 +185,16 @@ public final class CudaBlockPool implements BlockPool {
       for (int i = 0; i < batch.size(); i++) {
         wanted += ledger.beyondReservation(batch.lease(i), batch.blocks(i));
       }
-      if (wanted > availableAtLeast) {
-        settle();
+      if (wanted > onDevice.availableAtLeast()) {
+        onDevice.settle();
       }
       wanted = 0;
       granted.clear();
       for (int i = 0; i < batch.size(); i++) {
         int beyond = ledger.beyondReservation(batch.lease(i), batch.blocks(i));
         wanted += beyond;
-        boolean grants = beyond == 0 || wanted <= availableAtLeast;
-        batch.answer(i, grants ? 0 : wanted - availableAtLeast);
+        boolean grants = beyond == 0 || wanted <= onDevice.availableAtLeast();
+        batch.answer(i, grants ? 0 : wanted - onDevice.availableAtLeast());
         if (grants) {
           granted.add(batch.lease(i), batch.blocks(i));
         }
@@ -296,10 +214,9 @@ public final class CudaBlockPool implements BlockPool {
       blocks += granted.blocks(i);
       beyond += ledger.beyondReservation(granted.lease(i), granted.blocks(i));
     }
-    makeRoom(PoolSubmission.bytes(granted), evictedAtMost(blocks));
-    submission.extend(granted, blocks > freeAtLeast);
-    freeAtLeast = Math.max(0, freeAtLeast - blocks);
-    availableAtLeast -= beyond;
+    onDevice.makeRoom(PoolSubmission.bytes(granted), evictedAtMost(blocks));
+    submission.extend(granted, blocks > onDevice.freeAtLeast());
+    onDevice.take(blocks, beyond);
     for (int i = 0; i < granted.size(); i++) {
       ledger.extended(granted.lease(i), granted.blocks(i));
     }
@@ -318,9 +235,9 @@ public final class CudaBlockPool implements BlockPool {
         blocks += batch.toBlock(i) - batch.fromBlock(i);
       }
       if (mirror.size() + blocks > shape.capacityBlocks()) {
-        settle(); // evictions make room in the mirror
+        onDevice.settle(); // evictions make room in the mirror
       }
-      makeRoom(PoolSubmission.bytes(batch, shape.tokensPerBlock()), blocks);
+      onDevice.makeRoom(PoolSubmission.bytes(batch, shape.tokensPerBlock()), blocks);
       submission.commit(batch);
       ledger.committed(batch);
       for (int i = 0; i < batch.size(); i++) {
@@ -342,7 +259,7 @@ public final class CudaBlockPool implements BlockPool {
       if (count == 0) {
         return;
       }
-      makeRoom(PoolSubmission.releaseBytes(count), 0);
+      onDevice.makeRoom(PoolSubmission.releaseBytes(count), 0);
       submission.release(leases, count);
       ledger.released(leases, count);
     } finally {
@@ -354,10 +271,10 @@ public final class CudaBlockPool implements BlockPool {
   public void clear() {
     enterAsOwner();
     try {
-      settle();
+      onDevice.settle();
       submission.clear();
       ledger.cleared();
-      settle();
+      onDevice.settle();
     } finally {
       guard.leave();
     }
@@ -367,14 +284,7 @@ public final class CudaBlockPool implements BlockPool {
   public void submit() {
     enterAsOwner();
     try {
-      if (submission.isInFlight()) {
-        return;
-      }
-      try {
-        submission.send();
-      } catch (RuntimeException e) {
-        throw markLost(e);
-      }
+      onDevice.send();
     } finally {
       guard.leave();
     }
@@ -384,10 +294,7 @@ public final class CudaBlockPool implements BlockPool {
   public void complete() {
     enterAsOwner();
     try {
-      if (submission.isInFlight()) {
-        await();
-        submission.reset();
-      }
+      onDevice.complete();
     } finally {
       guard.leave();
     }
@@ -397,11 +304,11 @@ public final class CudaBlockPool implements BlockPool {
   public int drainEvents(BlockEventSink sink) {
     enterAsOwner();
     try {
-      settle();
+      onDevice.settle();
       long first = Math.max(drained, mirror.nextEvent() - shape.eventCapacity());
       drained = mirror.nextEvent();
       for (long number = first; number < drained; number++) {
-        sink.onEvent(number, memory.event(number));
+        sink.onEvent(number, onDevice.memory().event(number));
       }
       return (int) (drained - first);
     } finally {
@@ -413,9 +320,8 @@ public final class CudaBlockPool implements BlockPool {
   public Occupancy occupancy() {
     guard.enter();
     try {
-      requireUsable();
-      Occupancy now = page.tryRead(PAGE_ATTEMPTS);
-      return now != null ? now : settled; // the device may have failed during a write
+      onDevice.requireUsable();
+      return onDevice.occupancy();
     } finally {
       guard.leave();
     }
@@ -425,19 +331,14 @@ public final class CudaBlockPool implements BlockPool {
   public int blockTable(int lease, int[] table) {
     enterAsOwner();
     try {
-      settle();
+      onDevice.settle();
       ledger.requireKnown(lease);
       int length = ledger.blocks(lease);
       if (length > table.length) {
         throw new IllegalArgumentException(
             "table must hold " + length + " blocks, not " + table.length);
       }
-      growStaging((long) length * Integer.BYTES);
-      try {
-        submission.read(memory.blockTable(lease), table, length);
-      } catch (RuntimeException e) {
-        throw markLost(e);
-      }
+      onDevice.readTable(lease, table, length);
       return length;
     } finally {
       guard.leave();
@@ -453,9 +354,8 @@ public final class CudaBlockPool implements BlockPool {
   public DeviceBlocks deviceBlocks() {
     guard.enter();
     try {
-      requireUsable();
-      return new DeviceBlocks(
-          device, stream, memory.state(), memory.kv(), memory.kvBytesPerBlock());
+      onDevice.requireUsable();
+      return onDevice.blocks();
     } finally {
       guard.leave();
     }
@@ -476,9 +376,7 @@ public final class CudaBlockPool implements BlockPool {
   @Override
   public void close() {
     if (guard.close() != 0) {
-      List<Runnable> steps =
-          List.of(() -> device.closeStream(stream), submission::close, memory::close);
-      ReleaseSteps.all(List.of(mirror::close, () -> ReleaseSteps.onceIdle(device, stream, steps)));
+      onDevice.close();
     }
   }
 
@@ -487,69 +385,16 @@ public final class CudaBlockPool implements BlockPool {
     return mirror.directory();
   }
 
-  /** Waits for the device, then applies its events to the mirror. The ring is complete now. */
-  private void await() {
-    try {
-      submission.await();
-    } catch (RuntimeException e) {
-      throw markLost(e);
-    }
-    mirror.follow(memory.ring(), memory.shape().eventCapacity());
-    if (region != null && region.snapshotWanted()) {
-      region.answerSnapshots(mirror.bucketsAddress(), mirror.nextEvent());
-    }
-    refreshOccupancy();
-  }
-
-  private void refreshOccupancy() {
-    Occupancy now = page.read(); // the device is not writing it now
-    settled = now;
-    freeAtLeast = now.freeBlocks();
-    availableAtLeast = now.availableBlocks();
-  }
-
   /** Upper bound of evictions: without a commit in between, no block is evicted twice. */
   private long evictedAtMost(long wanted) {
     return Math.min(wanted, shape.capacityBlocks());
   }
 
-  /** Ensures that an operation can be recorded; settles the recorded operations if necessary. */
-  private void makeRoom(long bytes, long events) {
-    if (!submission.canRecord(bytes, events)) {
-      settle();
-      growStaging(bytes);
-    }
-    submission.addExpectedEvents(events);
-  }
-
-  /** Ensures the capacity of staging memory. No operation may be recorded. */
-  private void growStaging(long bytes) {
-    try {
-      submission.makeRoom(bytes);
-    } catch (FatalDeviceException e) {
-      throw markLost(e);
-    }
-  }
-
-  private FatalDeviceException markLost(RuntimeException e) {
-    lost =
-        e instanceof FatalDeviceException fatal
-            ? fatal
-            : new FatalDeviceException("the pool is lost: " + e.getMessage(), e);
-    return lost;
-  }
-
   private void enterAsOwner() {
     guard.enterAsOwner();
-    if (lost != null) {
+    if (onDevice.isLost()) {
       guard.leave();
-      requireUsable();
-    }
-  }
-
-  private void requireUsable() {
-    if (lost != null) {
-      throw new FatalDeviceException(Errors.reason(lost), lost);
+      onDevice.requireUsable();
     }
   }
 }

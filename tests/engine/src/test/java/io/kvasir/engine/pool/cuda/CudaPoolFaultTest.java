@@ -131,7 +131,9 @@ class CudaPoolFaultTest {
   private static End run(ShimDevice device, long seed, int oneLaunchBlocks, int[] evicted) {
     CudaBlockPool pool;
     try {
-      pool = CudaBlockPool.create(device, SHAPE, 16, LITTLE_STAGING, oneLaunchBlocks);
+      pool =
+          CudaBlockPool.of(
+              PoolOnDevice.create(device, SHAPE, 16, null, LITTLE_STAGING, oneLaunchBlocks));
     } catch (RetryableDeviceException | FatalDeviceException e) {
       return End.NOT_CREATED;
     }
@@ -176,7 +178,8 @@ class CudaPoolFaultTest {
     long needed;
     try (ShimDevice device = ShimDevice.of(BYTES)) {
       try (CudaBlockPool pool =
-          CudaBlockPool.create(device, SHAPE, 1000, LITTLE_STAGING, NO_BLOCKS)) {
+          CudaBlockPool.of(
+              PoolOnDevice.create(device, SHAPE, 1000, null, LITTLE_STAGING, NO_BLOCKS))) {
         needed = BYTES - device.freeBytes() - LITTLE_STAGING;
         assertThat(pool.deviceBlocks().kvBytesPerBlock()).isEqualTo(1000);
       }

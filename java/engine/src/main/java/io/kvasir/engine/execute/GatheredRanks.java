@@ -18,7 +18,6 @@ import io.kvasir.hash.HashedRequest;
 import io.kvasir.model.Digest64;
 import io.kvasir.model.Request;
 import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -64,7 +63,7 @@ final class GatheredRanks implements RankAccess {
   private final String[] reasons;
   private final RankWork[] work;
 
-  private ByteBuffer body = ByteBuffer.allocate(1 << 12);
+  private final FrameBody body = new FrameBody();
 
   /** {@code executors} and {@code matcher} cover this process's ranks only. */
   GatheredRanks(
@@ -122,7 +121,7 @@ final class GatheredRanks implements RankAccess {
       } else if (frame.get() == LIVE) {
         states.add(RankStateFrame.read(frame));
       } else {
-        ranks.retire(rank, readText(frame), nowNs);
+        ranks.retire(rank, FrameBody.text(frame), nowNs);
       }
     }
     return states;
@@ -153,17 +152,15 @@ final class GatheredRanks implements RankAccess {
           executor.settle();
         }
         RankState state = RankAccess.state(executor, router);
-        reserve(1 + RankStateFrame.MAX_BYTES);
-        body.put(LIVE);
-        RankStateFrame.write(state, body);
+        body.reserve(1).put(LIVE);
+        RankStateFrame.write(state, body.reserve(RankStateFrame.MAX_BYTES));
         return;
       } catch (FatalDeviceException e) {
         reason = LiveRanks.reason(e);
       }
     }
-    reserve(1);
-    body.put(FAILED_AT_BEGIN);
-    writeText(reason);
+    body.reserve(1).put(FAILED_AT_BEGIN);
+    body.putText(reason);
   }
 
   /**
@@ -176,13 +173,13 @@ final class GatheredRanks implements RankAccess {
     boolean pending = router.readsWork();
     PrefixMatches own = ownMatches(probe);
     body.clear();
-    reserve((pending ? 2 : 1) * Integer.BYTES * executors.size() * requests);
+    ByteBuffer out = body.reserve((pending ? 2 : 1) * Integer.BYTES * executors.size() * requests);
     for (int i = 0; i < executors.size(); i++) {
       RankExecutor executor = executors.get(i);
       for (int request = 0; request < requests; request++) {
-        body.putInt(own.tokens(i, request));
+        out.putInt(own.tokens(i, request));
         if (pending) {
-          body.putInt(executor.pendingTokens(batch.get(request)));
+          out.putInt(executor.pendingTokens(batch.get(request)));
         }
       }
     }
@@ -293,9 +290,10 @@ final class GatheredRanks implements RankAccess {
     for (RankExecutor executor : executors) {
       if (ranks.isLive(executor.rank())) {
         AdpBalance.Scheduled own = executor.scheduled();
-        reserve(3 * Integer.BYTES);
-        body.putInt(own.contextRequests()).putInt(own.generationRequests());
-        body.putInt(own.realGenerationRequests());
+        body.reserve(3 * Integer.BYTES)
+            .putInt(own.contextRequests())
+            .putInt(own.generationRequests())
+            .putInt(own.realGenerationRequests());
       }
     }
     GatheredFrames gathered = lockstep.gather(Lockstep.Phase.BALANCE, body.flip());
@@ -334,14 +332,14 @@ final class GatheredRanks implements RankAccess {
         reason = LiveRanks.reason(e);
       }
     }
-    reserve(1 + Long.BYTES + RankStateFrame.WORK_BYTES + own.encodedBytes());
-    body.put(status).putLong(durationNs);
+    ByteBuffer out = body.reserve(1 + Long.BYTES + RankStateFrame.WORK_BYTES + own.encodedBytes());
+    out.put(status).putLong(durationNs);
     if (router.learnsFromSteps()) {
-      RankStateFrame.writeWork(done, body);
+      RankStateFrame.writeWork(done, out);
     }
-    own.encode(body);
+    own.encode(out);
     if (reason != null) {
-      writeText(reason);
+      body.putText(reason);
     }
   }
 
@@ -369,7 +367,7 @@ final class GatheredRanks implements RankAccess {
       int skipped = frame.getInt();
       frame.position(frame.position() + skipped * ExecutionEvents.EVENT_BYTES);
     }
-    reasons[index] = statuses[index] == LIVE ? null : readText(frame);
+    reasons[index] = statuses[index] == LIVE ? null : FrameBody.text(frame);
     return statuses[index] == LIVE ? durationNs : Math.max(1, durationNs);
   }
 
@@ -386,24 +384,5 @@ final class GatheredRanks implements RankAccess {
       }
     }
     throw new IllegalStateException("rank " + rank.rank() + " belongs to no member");
-  }
-
-  private void reserve(int bytes) {
-    if (body.remaining() < bytes) {
-      ByteBuffer larger = ByteBuffer.allocate(2 * (body.position() + bytes));
-      body = larger.put(body.flip());
-    }
-  }
-
-  private void writeText(String text) {
-    byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
-    reserve(Integer.BYTES + bytes.length);
-    body.putInt(bytes.length).put(bytes);
-  }
-
-  private static String readText(ByteBuffer from) {
-    byte[] bytes = new byte[from.getInt()];
-    from.get(bytes);
-    return new String(bytes, StandardCharsets.UTF_8);
   }
 }

@@ -4,13 +4,11 @@ import io.kvasir.engine.adp.LoadMetric;
 import io.kvasir.engine.adp.RankState;
 import io.kvasir.engine.adp.RankWork;
 import io.kvasir.engine.pool.BlockPool;
-import io.kvasir.engine.pool.LeaseBatch;
 import io.kvasir.engine.pool.PoolShape;
 import io.kvasir.hash.BlockHasher;
 import io.kvasir.hash.HashedRequest;
 import io.kvasir.model.Request;
 import java.util.List;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -48,21 +46,15 @@ public final class RankExecutor extends WorkerRank {
   private final int rank;
   private final BlockPool pool;
   private final BlockHasher hasher;
-  private final StepEngine engine;
   private final ExecutorOptions options;
   private final RequestListener listener;
   private final int tokensPerBlock;
   private final RankLedger ledger;
   private final StartedRequests started = new StartedRequests();
-  private final StepPlan plan = new StepPlan();
   private final SendingRequests sending;
   private final HeldRequests requests;
-  private final Growth growth;
   private final Admission admission;
-  private final Completion completion;
-  private final Consumer<LeaseBatch> leasing;
-  private boolean inStep;
-  private boolean waitsForTransfer;
+  private final RankStep step;
   private boolean retired;
   private long nextArrival;
 
@@ -89,7 +81,6 @@ public final class RankExecutor extends WorkerRank {
     this.rank = rank;
     this.pool = pool;
     this.hasher = hasher;
-    this.engine = engine;
     this.options = options;
     this.listener = listener;
     this.tokensPerBlock = hasher.tokensPerBlock();
@@ -97,9 +88,8 @@ public final class RankExecutor extends WorkerRank {
     this.sending = new SendingRequests(options.kvTransfer(), ledger);
     this.admission = new Admission(rank, pool, started, sending, ledger, listener, options);
     this.requests = new HeldRequests(started, admission, sending, ledger);
-    this.growth = new Growth(pool, started, admission, options.capacityPolicy());
-    this.leasing = growth::lease;
-    this.completion =
+    Growth growth = new Growth(pool, started, admission, options.capacityPolicy());
+    Completion completion =
         new Completion(
             rank,
             pool,
@@ -109,6 +99,7 @@ public final class RankExecutor extends WorkerRank {
             admission,
             sending.sends(),
             listener);
+    this.step = new RankStep(rank, pool, engine, started, growth, admission, completion);
   }
 
   /** {@return the rank's index in its worker, from 0} */
@@ -236,7 +227,7 @@ public final class RankExecutor extends WorkerRank {
   }
 
   private void requireRoomFor(long id) {
-    requireBetweenSteps();
+    step.requireEnded();
     if (retired) {
       throw new IllegalStateException("rank " + rank + " is retired");
     }
@@ -269,10 +260,10 @@ public final class RankExecutor extends WorkerRank {
 
   @Override
   @Nullable PlacedRequest take(long requestId) {
-    requireBetweenSteps();
+    step.requireEnded();
     PlacedRequest placed = requests.remove(requestId);
     if (placed != null) {
-      plan.forget();
+      step.forget();
     }
     return placed;
   }
@@ -310,38 +301,7 @@ public final class RankExecutor extends WorkerRank {
    * duration is 0 if nothing else is left.
    */
   long beginStep(long nowNs, boolean withoutPrefill) {
-    requireBetweenSteps();
-    waitsForTransfer = false;
-    if (!hasWork()) {
-      return 0;
-    }
-    plan.clear();
-    boolean paused = growth.plan(plan, options.tokenBudget(), withoutPrefill, nowNs);
-    while (plan.size() == 0
-        && paused
-        && (withoutPrefill ? started.decoding() > 0 : !started.isEmpty())) {
-      // All requests in the plan were paused.
-      growth.plan(plan, options.tokenBudget(), withoutPrefill, nowNs);
-    }
-    if (!paused && !withoutPrefill) {
-      admission.plan(plan, growth.budgetLeft(), growth.anyPrefill(), leasing, nowNs);
-    }
-    growth.takeReserved();
-    if (plan.size() == 0 && withoutPrefill) {
-      return 0;
-    }
-    waitsForTransfer = plan.size() == 0 && !sending.isEmpty();
-    if (waitsForTransfer) {
-      return 0;
-    }
-    if (plan.size() == 0) {
-      throw new IllegalStateException(
-          "rank " + rank + " can start nothing: its pool has other users, " + pool.occupancy());
-    }
-    pool.submit();
-    long durationNs = engine.step(plan);
-    inStep = true;
-    return durationNs;
+    return step.begin(nowNs, options.tokenBudget(), withoutPrefill, hasWork(), !sending.isEmpty());
   }
 
   /**
@@ -359,34 +319,26 @@ public final class RankExecutor extends WorkerRank {
    * Ends a step whose end time is not known yet. {@link #startTransfers} must follow when it is.
    */
   void applyStep(long endNs) {
-    if (!inStep) {
-      return;
-    }
-    pool.complete();
-    completion.apply(plan, endNs);
-    inStep = false;
-    if (completion.doneCount() > 0) {
-      plan.forget();
-    }
-    for (int i = 0; i < completion.doneCount(); i++) {
-      PlacedRequest done = completion.takeDone(i);
+    int done = step.apply(endNs);
+    for (int i = 0; i < done; i++) {
+      PlacedRequest request = step.takeDone(i);
       if (sending.sends()) {
-        sending.add(done);
+        sending.add(request);
       } else {
-        requests.forget(done);
-        listener.onFinished(done.request, rank, done.outputTokens(), endNs);
+        requests.forget(request);
+        listener.onFinished(request.request, rank, request.outputTokens(), endNs);
       }
     }
   }
 
   /** The work of the step that has begun; none between steps. */
   RankWork stepWork() {
-    return inStep ? plan.work() : RankWork.NONE;
+    return step.work();
   }
 
   /** Whether the last step was empty because blocks in transfer kept requests from starting. */
   boolean waitsForTransfer() {
-    return waitsForTransfer;
+    return step.waitsForTransfer();
   }
 
   /** {@return the peak number of requests in transfer at the same time, at least 0} */
@@ -427,8 +379,7 @@ public final class RankExecutor extends WorkerRank {
   @Override
   List<PlacedRequest> retire() {
     retired = true;
-    inStep = false;
-    plan.forget();
+    step.abandon();
     return requests.takeAll();
   }
 
@@ -438,11 +389,5 @@ public final class RankExecutor extends WorkerRank {
 
   BlockHasher hasher() {
     return hasher;
-  }
-
-  private void requireBetweenSteps() {
-    if (inStep) {
-      throw new IllegalStateException("the step of rank " + rank + " has not ended");
-    }
   }
 }

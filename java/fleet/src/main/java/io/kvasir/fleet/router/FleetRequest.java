@@ -4,11 +4,7 @@ import io.kvasir.hash.BlockHashes;
 import io.kvasir.hash.HashFormat;
 import io.kvasir.hash.TrtllmHash;
 import io.kvasir.model.CacheScope;
-import io.kvasir.model.Checks;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,7 +35,7 @@ public final class FleetRequest {
   private final boolean streams;
   private final PromptBlocks blocks;
 
-  private FleetRequest(Builder builder) {
+  FleetRequest(FleetRequestBuilder builder) {
     this.id = builder.id;
     this.prompt = builder.prompt;
     this.promptTokenIds = builder.promptTokenIds;
@@ -67,8 +63,8 @@ public final class FleetRequest {
    * @param prompt the prompt as the client sent it, decoded or not
    * @return a builder without a scope, conversation or filter
    */
-  public static Builder builder(long id, PromptSource prompt) {
-    return new Builder(id, prompt);
+  public static FleetRequestBuilder builder(long id, PromptSource prompt) {
+    return new FleetRequestBuilder(id, prompt);
   }
 
   /** {@return the request's id, unique among the requests in flight} */
@@ -254,209 +250,5 @@ public final class FleetRequest {
   @Override
   public String toString() {
     return "request " + id + (inputTokens < 0 ? "" : " (" + inputTokens + " tokens)");
-  }
-
-  /** Collects the parts of a {@link FleetRequest}. Not thread-safe. */
-  public static final class Builder {
-    private final long id;
-    private final PromptSource prompt;
-    private int @Nullable [] promptTokenIds;
-    private @Nullable List<int[]> tokens;
-    private int inputTokens = -1;
-    private CacheScope scope = CacheScope.NONE;
-    private @Nullable String conversationId;
-    private boolean generationOnly;
-    private RankFilter filter = RankFilter.ANY;
-    private CostOverrides overrides = CostOverrides.NONE;
-    private int expectedOutputTokens;
-    private int strictPriority;
-    private double priorityJump;
-    private LatencyTargets targets = LatencyTargets.NONE;
-    private boolean streams = true;
-    private final Map<PromptBlocks.Naming, BlockHashes> hashes = new HashMap<>();
-
-    private Builder(long id, PromptSource prompt) {
-      this.id = id;
-      this.prompt = Objects.requireNonNull(prompt, "prompt");
-    }
-
-    /**
-     * Sets {@link FleetRequest#promptTokenIds()}.
-     *
-     * @param value the tokens that the client sent, or null; not copied
-     * @return this builder
-     */
-    public Builder promptTokenIds(int @Nullable [] value) {
-      this.promptTokenIds = value;
-      return this;
-    }
-
-    /**
-     * Sets the tokens that the caller made of the prompt's text; the client's own go before them.
-     *
-     * @param value one list for each prompt, or null; the arrays are not copied
-     * @return this builder
-     */
-    public Builder tokens(@Nullable List<int[]> value) {
-      this.tokens = value == null ? null : List.copyOf(value);
-      return this;
-    }
-
-    /**
-     * Sets {@link FleetRequest#inputTokens()} where it is known without the tokens.
-     *
-     * @param value at least 0
-     * @return this builder
-     */
-    public Builder inputTokens(int value) {
-      this.inputTokens = value;
-      return this;
-    }
-
-    /**
-     * Sets hashes that the caller has computed already.
-     *
-     * @param format how blocks are named
-     * @param tokensPerBlock tokens in a block
-     * @param value the hashes of the first prompt's full blocks; not copied
-     * @return this builder
-     */
-    public Builder hashes(HashFormat format, int tokensPerBlock, BlockHashes value) {
-      hashes.put(new PromptBlocks.Naming(format, tokensPerBlock), value);
-      return this;
-    }
-
-    /**
-     * Sets {@link FleetRequest#scope()}.
-     *
-     * @param value the scope
-     * @return this builder
-     */
-    public Builder scope(CacheScope value) {
-      this.scope = Objects.requireNonNull(value, "scope");
-      return this;
-    }
-
-    /**
-     * Sets {@link FleetRequest#conversationId()}.
-     *
-     * @param value the id; blank counts as null
-     * @return this builder
-     */
-    public Builder conversationId(@Nullable String value) {
-      this.conversationId = value == null || value.isBlank() ? null : value;
-      return this;
-    }
-
-    /**
-     * Sets {@link FleetRequest#generationOnly()}.
-     *
-     * @param value whether the context was computed elsewhere
-     * @return this builder
-     */
-    public Builder generationOnly(boolean value) {
-      this.generationOnly = value;
-      return this;
-    }
-
-    /**
-     * Sets {@link FleetRequest#filter()}.
-     *
-     * @param value the filter
-     * @return this builder
-     */
-    public Builder filter(RankFilter value) {
-      this.filter = Objects.requireNonNull(value, "filter");
-      return this;
-    }
-
-    /**
-     * Sets {@link FleetRequest#overrides()}.
-     *
-     * @param value the overrides
-     * @return this builder
-     */
-    public Builder overrides(CostOverrides value) {
-      this.overrides = Objects.requireNonNull(value, "overrides");
-      return this;
-    }
-
-    /**
-     * Sets {@link FleetRequest#expectedOutputTokens()}.
-     *
-     * @param value at least 0
-     * @return this builder
-     */
-    public Builder expectedOutputTokens(int value) {
-      this.expectedOutputTokens = value;
-      return this;
-    }
-
-    /**
-     * Sets {@link FleetRequest#strictPriority()}.
-     *
-     * @param value a higher class goes first
-     * @return this builder
-     */
-    public Builder strictPriority(int value) {
-      this.strictPriority = value;
-      return this;
-    }
-
-    /**
-     * Sets {@link FleetRequest#priorityJump()}.
-     *
-     * @param value finite, at least 0
-     * @return this builder
-     */
-    public Builder priorityJump(double value) {
-      this.priorityJump = value;
-      return this;
-    }
-
-    /**
-     * Sets {@link FleetRequest#targets()}.
-     *
-     * @param value the times that it asks for
-     * @return this builder
-     */
-    public Builder targets(LatencyTargets value) {
-      this.targets = Objects.requireNonNull(value, "targets");
-      return this;
-    }
-
-    /**
-     * Sets {@link FleetRequest#streams()}.
-     *
-     * @param value the value; true unless it is set
-     * @return this
-     */
-    public Builder streams(boolean value) {
-      this.streams = value;
-      return this;
-    }
-
-    private @Nullable List<int[]> knownTokens() {
-      if (promptTokenIds != null) {
-        return List.of(promptTokenIds);
-      }
-      if (prompt.form() == PromptSource.Form.TOKENS) {
-        return prompt instanceof Prompt.Tokens given ? given.sequences() : null;
-      }
-      return tokens;
-    }
-
-    /**
-     * Makes the request.
-     *
-     * @return the request
-     * @throws IllegalArgumentException naming the field that is out of range
-     */
-    public FleetRequest build() {
-      Checks.atLeast("inputTokens", inputTokens, -1);
-      Checks.atLeast("expectedOutputTokens", expectedOutputTokens, 0);
-      Checks.finiteAtLeast0("priorityJump", priorityJump);
-      return new FleetRequest(this);
-    }
   }
 }

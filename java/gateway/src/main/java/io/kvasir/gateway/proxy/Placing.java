@@ -3,6 +3,7 @@ package io.kvasir.gateway.proxy;
 import io.kvasir.exchange.BodyHold;
 import io.kvasir.exchange.EventLoop;
 import io.kvasir.fleet.router.FleetRequest;
+import io.kvasir.fleet.router.FleetRequestBuilder;
 import io.kvasir.fleet.router.RankFilter;
 import io.kvasir.fleet.router.Refusal;
 import io.kvasir.fleet.router.RouteOutcome;
@@ -356,7 +357,7 @@ final class Placing {
     long waitedNs = System.nanoTime() - arrivedNs;
     int expected = inbound.body() == null ? 0 : inbound.body().maxOutputTokens();
     PromptTokens tokens = inbound.tokens();
-    FleetRequest.Builder request =
+    FleetRequestBuilder request =
         FleetRequest.builder(NEXT_ID.incrementAndGet(), inbound.prompt())
             .conversationId(inbound.conversationId())
             .scope(inbound.scope())

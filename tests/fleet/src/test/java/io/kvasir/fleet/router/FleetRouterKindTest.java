@@ -17,7 +17,7 @@ class FleetRouterKindTest {
     FleetRouter router = FleetRouterKind.named("FIRST").create(Map.of(), FleetRouterSetup.of(16));
     router.addRank(new RankId(7, 0), RankCapacity.UNKNOWN);
     router.addRank(new RankId(3, 0), RankCapacity.UNKNOWN);
-    FleetRequest.Builder request = FleetRequest.builder(1, Prompt.of("any"));
+    FleetRequestBuilder request = FleetRequest.builder(1, Prompt.of("any"));
     assertThat(router.route(request.build()))
         .isInstanceOfSatisfying(
             RouteOutcome.Placed.class,

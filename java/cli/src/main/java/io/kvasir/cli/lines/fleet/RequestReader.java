@@ -6,6 +6,7 @@ import io.kvasir.cli.lines.InvalidLineException;
 import io.kvasir.cli.lines.LineLimit;
 import io.kvasir.fleet.router.CostOverrides;
 import io.kvasir.fleet.router.FleetRequest;
+import io.kvasir.fleet.router.FleetRequestBuilder;
 import io.kvasir.fleet.router.FleetRouter;
 import io.kvasir.fleet.router.LatencyTargets;
 import io.kvasir.fleet.router.Prompt;
@@ -84,7 +85,7 @@ public final class RequestReader {
    * @return the request
    */
   FleetRequest request(Fields fields, FleetRouter router) {
-    FleetRequest.Builder builder = builder(fields, FORMS);
+    FleetRequestBuilder builder = builder(fields, FORMS);
     builder
         .promptTokenIds(fields.integers("promptTokenIds"))
         .conversationId(fields.text("conversationId"))
@@ -108,7 +109,7 @@ public final class RequestReader {
    * @param forms the fields that may hold the prompt, of which exactly one must be given
    * @return the request so far
    */
-  public FleetRequest.Builder builder(Fields fields, List<String> forms) {
+  public FleetRequestBuilder builder(Fields fields, List<String> forms) {
     int[] tokens = fields.integers("tokens");
     requireOne(fields, forms);
     if (fields.node("sequenceHashes") == null && fields.has("inputTokens")) {
@@ -127,7 +128,7 @@ public final class RequestReader {
     CostOverrides overrides = overrides(fields);
     long id = fields.id("id");
     Prompt prompt = named != null ? Prompt.of(new int[0]) : prompt(fields, tokens, limit);
-    FleetRequest.Builder builder =
+    FleetRequestBuilder builder =
         FleetRequest.builder(id, prompt)
             .filter(filter(fields))
             .expectedOutputTokens(fields.integer("expectedOutputTokens", 0, Integer.MAX_VALUE, 0))

@@ -11,6 +11,7 @@ import io.kvasir.cli.lines.fleet.RoutedRequests;
 import io.kvasir.event.BlockEvent;
 import io.kvasir.fleet.router.CandidateCost;
 import io.kvasir.fleet.router.FleetRequest;
+import io.kvasir.fleet.router.FleetRequestBuilder;
 import io.kvasir.fleet.router.FleetRouter;
 import io.kvasir.fleet.router.FleetRouterKind;
 import io.kvasir.fleet.router.FleetRouterProvider;
@@ -112,7 +113,7 @@ final class ServerOperations implements FormerOperations {
     if (requests.isInFlight(id)) {
       throw new InvalidLineException("id " + id + " is in flight");
     }
-    FleetRequest.Builder builder =
+    FleetRequestBuilder builder =
         FleetRequest.builder(id, prompt(fields))
             .promptTokenIds(fields.integers("promptTokenIds"))
             .conversationId(fields.text("conversationId"))

@@ -6,6 +6,7 @@ import static io.kvasir.fleet.router.booking.RouterFixture.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.kvasir.fleet.router.FleetRequest;
+import io.kvasir.fleet.router.FleetRequestBuilder;
 import io.kvasir.fleet.router.LatencyTargets;
 import io.kvasir.fleet.router.RankFilter;
 import io.kvasir.fleet.router.Refusal;
@@ -56,12 +57,12 @@ class DeadlineQueueTest {
     return fixture;
   }
 
-  private static FleetRequest.Builder asks(long id, int tokens, double ttftMs) {
+  private static FleetRequestBuilder asks(long id, int tokens, double ttftMs) {
     return request(id, tokens).targets(new LatencyTargets(ttftMs, Double.POSITIVE_INFINITY));
   }
 
   private CompletableFuture<RouteOutcome> waits(
-      RouterFixture fixture, FleetRequest.Builder builder) {
+      RouterFixture fixture, FleetRequestBuilder builder) {
     FleetRequest request = builder.build();
     RouteOutcome outcome = fixture.router.route(request);
     assertThat(outcome).isInstanceOf(RouteOutcome.Waiting.class);
@@ -77,7 +78,7 @@ class DeadlineQueueTest {
     return future;
   }
 
-  private void joins(RouterFixture fixture, FleetRequest.Builder builder) {
+  private void joins(RouterFixture fixture, FleetRequestBuilder builder) {
     assertThat(waits(fixture, builder)).isNotDone();
   }
 

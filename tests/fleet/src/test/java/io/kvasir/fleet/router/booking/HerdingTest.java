@@ -5,7 +5,7 @@ import static io.kvasir.fleet.router.booking.RouterFixture.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.kvasir.fleet.load.PredictedLoads;
-import io.kvasir.fleet.router.FleetRequest;
+import io.kvasir.fleet.router.FleetRequestBuilder;
 import io.kvasir.fleet.router.Placement;
 import io.kvasir.fleet.router.RankFilter;
 import io.kvasir.fleet.router.RouteOutcome;
@@ -109,7 +109,7 @@ class HerdingTest {
     try {
       List<Future<Placement>> futures = new ArrayList<>();
       for (int id = 0; id < THREADS; id++) {
-        FleetRequest.Builder request = request(id, PROMPT);
+        FleetRequestBuilder request = request(id, PROMPT);
         futures.add(
             executor.submit(
                 () -> {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.kvasir.fleet.load.PredictedLoads;
 import io.kvasir.fleet.router.FleetRequest;
+import io.kvasir.fleet.router.FleetRequestBuilder;
 import io.kvasir.fleet.router.FleetRouterSetup;
 import io.kvasir.fleet.router.Placement;
 import io.kvasir.fleet.router.Prompt;
@@ -67,7 +68,7 @@ public final class RouterFixture {
   }
 
   /** A request whose full blocks no other request has. */
-  public static FleetRequest.Builder request(long id, int inputTokens) {
+  public static FleetRequestBuilder request(long id, int inputTokens) {
     long[] hashes = new long[inputTokens / TOKENS_PER_BLOCK];
     for (int i = 0; i < hashes.length; i++) {
       hashes[i] = id * 1_000_003 + i;
@@ -76,7 +77,7 @@ public final class RouterFixture {
   }
 
   /** A request with given sequence hashes. */
-  public static FleetRequest.Builder request(long id, int inputTokens, long... hashes) {
+  public static FleetRequestBuilder request(long id, int inputTokens, long... hashes) {
     return FleetRequest.builder(id, Prompt.of(new int[0]))
         .inputTokens(inputTokens)
         .hashes(HashFormat.KVASIR, TOKENS_PER_BLOCK, new BlockHashes(hashes, hashes));
@@ -86,7 +87,7 @@ public final class RouterFixture {
     return request.hashes(HashFormat.KVASIR, TOKENS_PER_BLOCK).sequence();
   }
 
-  Placement placed(FleetRequest.Builder request) {
+  Placement placed(FleetRequestBuilder request) {
     return placement(router.route(request.build()));
   }
 
@@ -95,7 +96,7 @@ public final class RouterFixture {
     return ((RouteOutcome.Placed) outcome).placement();
   }
 
-  Refusal refused(FleetRequest.Builder request) {
+  Refusal refused(FleetRequestBuilder request) {
     return refusal(router.route(request.build()));
   }
 

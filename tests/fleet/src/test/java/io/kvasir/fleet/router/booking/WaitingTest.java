@@ -7,6 +7,7 @@ import static io.kvasir.fleet.router.booking.RouterFixture.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.kvasir.fleet.router.FleetRequest;
+import io.kvasir.fleet.router.FleetRequestBuilder;
 import io.kvasir.fleet.router.Placement;
 import io.kvasir.fleet.router.RankCapacity;
 import io.kvasir.fleet.router.RankFilter;
@@ -42,7 +43,7 @@ class WaitingTest {
   }
 
   private CompletableFuture<RouteOutcome> waits(
-      RouterFixture fixture, FleetRequest.Builder builder) {
+      RouterFixture fixture, FleetRequestBuilder builder) {
     FleetRequest request = builder.build();
     RouteOutcome outcome = fixture.router.route(request);
     assertThat(outcome).isInstanceOf(RouteOutcome.Waiting.class);
@@ -52,7 +53,7 @@ class WaitingTest {
     return future;
   }
 
-  private void joins(RouterFixture fixture, FleetRequest.Builder builder) {
+  private void joins(RouterFixture fixture, FleetRequestBuilder builder) {
     assertThat(waits(fixture, builder)).isNotDone();
   }
 

@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.kvasir.event.BlockEvent;
 import io.kvasir.fleet.load.PredictedLoads;
 import io.kvasir.fleet.router.FleetRequest;
+import io.kvasir.fleet.router.FleetRequestBuilder;
 import io.kvasir.fleet.router.FleetRouter;
 import io.kvasir.fleet.router.FleetRouterKind;
 import io.kvasir.fleet.router.FleetRouterProvider;
@@ -47,7 +48,7 @@ class CostProvidersTest {
     return router;
   }
 
-  private static FleetRequest.Builder prompt(long id, int tokens) {
+  private static FleetRequestBuilder prompt(long id, int tokens) {
     return FleetRequest.builder(id, Prompt.of(new int[tokens]));
   }
 

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.within;
 import io.kvasir.fleet.load.PredictedLoads;
 import io.kvasir.fleet.router.CandidateCost;
 import io.kvasir.fleet.router.FleetRequest;
+import io.kvasir.fleet.router.FleetRequestBuilder;
 import io.kvasir.fleet.router.FleetRouter;
 import io.kvasir.fleet.router.Placement;
 import io.kvasir.fleet.router.Prompt;
@@ -302,7 +303,7 @@ class ProjectedRouterTest {
         prompt[at] = random.nextInt(30_000);
       }
       talks.set(talk, prompt);
-      FleetRequest.Builder request = FleetRequest.builder(i, Prompt.of(prompt));
+      FleetRequestBuilder request = FleetRequest.builder(i, Prompt.of(prompt));
       Placement placement =
           place(router, ids ? request.conversationId("c" + talk).build() : request.build());
       workers.add(placement.rank().workerId());
@@ -329,7 +330,7 @@ class ProjectedRouterTest {
       nowNs += random.nextInt(30) * MS;
       int what = random.nextInt(4);
       if (what == 0 || running.isEmpty()) {
-        FleetRequest.Builder request =
+        FleetRequestBuilder request =
             FleetRequest.builder(
                 i + 1, Prompt.of(prompt(random.nextInt(20), 50 + random.nextInt(3_000))));
         String id = random.nextBoolean() ? "c" + random.nextInt(30) : null;

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.kvasir.event.BlockEvent;
 import io.kvasir.fleet.router.FleetRequest;
+import io.kvasir.fleet.router.FleetRequestBuilder;
 import io.kvasir.fleet.router.FleetRouter;
 import io.kvasir.fleet.router.FleetRouterKind;
 import io.kvasir.fleet.router.FleetRouterSetup;
@@ -56,7 +57,7 @@ class PromptsWithoutTokensTest {
     return new Prompt.Message("user", text);
   }
 
-  private Placement place(FleetRouter router, FleetRequest.Builder request) {
+  private Placement place(FleetRouter router, FleetRequestBuilder request) {
     nowNs += MS;
     return ((RouteOutcome.Placed) router.route(request.build())).placement();
   }
@@ -179,7 +180,7 @@ class PromptsWithoutTokensTest {
     assertThat(place(router, pictures("another", 3_000)).matchedTokens()).isZero();
   }
 
-  private FleetRequest.Builder pictures(String conversation, int tokens) {
+  private FleetRequestBuilder pictures(String conversation, int tokens) {
     return FleetRequest.builder(++ids, Prompt.of(""))
         .conversationId(conversation)
         .inputTokens(tokens);

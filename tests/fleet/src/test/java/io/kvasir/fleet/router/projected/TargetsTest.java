@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.within;
 import io.kvasir.fleet.router.CandidateCost;
 import io.kvasir.fleet.router.FirstTokenForecast;
 import io.kvasir.fleet.router.FleetRequest;
+import io.kvasir.fleet.router.FleetRequestBuilder;
 import io.kvasir.fleet.router.FleetRouter;
 import io.kvasir.fleet.router.LatencyTargets;
 import io.kvasir.fleet.router.Placement;
@@ -47,11 +48,11 @@ class TargetsTest {
     return prompt;
   }
 
-  private FleetRequest.Builder request(int name, int tokens) {
+  private FleetRequestBuilder request(int name, int tokens) {
     return FleetRequest.builder(++ids, Prompt.of(prompt(name, tokens)));
   }
 
-  private Placement place(FleetRequest.Builder request) {
+  private Placement place(FleetRequestBuilder request) {
     RouteOutcome outcome = router.route(request.build());
     assertThat(outcome).isInstanceOf(RouteOutcome.Placed.class);
     return ((RouteOutcome.Placed) outcome).placement();

@@ -3,6 +3,7 @@ package io.kvasir.fleet.router.trtllm;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.kvasir.fleet.router.FleetRequest;
+import io.kvasir.fleet.router.FleetRequestBuilder;
 import io.kvasir.fleet.router.Placement;
 import io.kvasir.fleet.router.Prompt;
 import io.kvasir.fleet.router.RankFilter;
@@ -25,7 +26,7 @@ class ConversationFleetRouterTest {
     return (ConversationFleetRouter) fleet.router();
   }
 
-  private static FleetRequest.Builder tokens(int from, int count) {
+  private static FleetRequestBuilder tokens(int from, int count) {
     return FleetRequest.builder(1, Prompt.of(IntStream.range(from, from + count).toArray()));
   }
 
@@ -84,7 +85,7 @@ class ConversationFleetRouterTest {
   void adaptersAndSaltsKeepConversationsApart() {
     NamedFleet fleet = fleet(FOURS, "s1", "s2");
     fleet.place(tokens(0, 41));
-    FleetRequest.Builder adapted = tokens(0, 41).scope(CacheScope.NONE.withLora(1));
+    FleetRequestBuilder adapted = tokens(0, 41).scope(CacheScope.NONE.withLora(1));
     assertThat(fleet.place(adapted).reason()).isEqualTo(Reason.FALLBACK);
     assertThat(fleet.place(adapted).reason()).isEqualTo(Reason.IMPLICIT);
   }
@@ -101,7 +102,7 @@ class ConversationFleetRouterTest {
   void asksForTokensOnlyWhereItComparesThem() {
     ConversationRouterOptions asTokens = new ConversationRouterOptions(0.75, 4, true, 0, 9, 0);
     NamedFleet fleet = fleet(asTokens, "s1");
-    FleetRequest.Builder text = FleetRequest.builder(1, Prompt.of("text"));
+    FleetRequestBuilder text = FleetRequest.builder(1, Prompt.of("text"));
     assertThat(fleet.router().readsTokens(text.build())).isTrue();
     assertThat(fleet.router().readsTokens(text.conversationId("a").build()))
         .as("a named conversation")
@@ -116,7 +117,7 @@ class ConversationFleetRouterTest {
   void aTextIsWeighedByItsCharactersEvenIfItsTokensAreThere() {
     NamedFleet fleet = fleet(FOURS, "s1");
     String text = "twenty-six characters long";
-    FleetRequest.Builder tokenised =
+    FleetRequestBuilder tokenised =
         FleetRequest.builder(1, Prompt.of(text)).tokens(List.of(new int[2]));
     assertThat(fleet.place(FleetRequest.builder(1, Prompt.of(text))).reason())
         .isEqualTo(Reason.FALLBACK);
@@ -132,7 +133,7 @@ class ConversationFleetRouterTest {
   @Test
   void aDemandMovesTheConversation() {
     NamedFleet fleet = fleet(FOURS, "s1", "s2");
-    FleetRequest.Builder named = tokens(0, 41).conversationId("a");
+    FleetRequestBuilder named = tokens(0, 41).conversationId("a");
     assertThat(fleet.worker(named)).isEqualTo("s1");
     assertThat(fleet.worker(named.filter(RankFilter.pinWorker(fleet.id("s2"))))).isEqualTo("s2");
     Placement next = fleet.place(named.filter(RankFilter.ANY));
@@ -144,9 +145,9 @@ class ConversationFleetRouterTest {
   void ofEquallyAlikeConversationsTheLatestIsContinued() {
     NamedFleet fleet = fleet(new ConversationRouterOptions(1, 4, false, 0, 9, 0), "s1", "s2");
     int[] shared = IntStream.range(0, 17).toArray();
-    FleetRequest.Builder left = FleetRequest.builder(1, Prompt.of(withTail(shared, 100)));
-    FleetRequest.Builder right = FleetRequest.builder(1, Prompt.of(withTail(shared, 200)));
-    FleetRequest.Builder both = FleetRequest.builder(1, Prompt.of(shared));
+    FleetRequestBuilder left = FleetRequest.builder(1, Prompt.of(withTail(shared, 100)));
+    FleetRequestBuilder right = FleetRequest.builder(1, Prompt.of(withTail(shared, 200)));
+    FleetRequestBuilder both = FleetRequest.builder(1, Prompt.of(shared));
     assertThat(fleet.worker(left, "s2")).isEqualTo("s1");
     assertThat(fleet.worker(right, "s1")).isEqualTo("s2");
     fleet.place(left);

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import io.kvasir.event.BlockEvent;
 import io.kvasir.fleet.router.CandidateCost;
 import io.kvasir.fleet.router.FleetRequest;
+import io.kvasir.fleet.router.FleetRequestBuilder;
 import io.kvasir.fleet.router.FleetRouterKind;
 import io.kvasir.fleet.router.FleetRouterSetup;
 import io.kvasir.fleet.router.Placement;
@@ -32,7 +33,7 @@ class KvCacheAwareFleetRouterTest {
         64, 4, 0.25, Double.POSITIVE_INFINITY, trackRoutedBlocks, 10);
   }
 
-  private static FleetRequest.Builder request() {
+  private static FleetRequestBuilder request() {
     return FleetRequest.builder(1, Prompt.of(PROMPT));
   }
 
@@ -147,7 +148,7 @@ class KvCacheAwareFleetRouterTest {
     NamedFleet fleet = fleet(fours(true), "s1");
     fleet.finish(fleet.place(request()), true);
     Prompt chat = new Prompt.Chat(List.of(new Prompt.Message("user", "hi")));
-    FleetRequest.Builder tokenised = FleetRequest.builder(2, chat).promptTokenIds(PROMPT);
+    FleetRequestBuilder tokenised = FleetRequest.builder(2, chat).promptTokenIds(PROMPT);
     assertThat(fleet.router().readsTokens(tokenised.build())).isFalse();
     assertThat(fleet.place(tokenised).matchedTokens()).isEqualTo(8);
   }

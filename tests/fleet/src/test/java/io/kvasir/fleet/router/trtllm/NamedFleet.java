@@ -6,6 +6,7 @@ import io.kvasir.event.BlockEvent;
 import io.kvasir.fleet.load.PredictedLoads;
 import io.kvasir.fleet.router.CandidateCost;
 import io.kvasir.fleet.router.FleetRequest;
+import io.kvasir.fleet.router.FleetRequestBuilder;
 import io.kvasir.fleet.router.Placement;
 import io.kvasir.fleet.router.RankCapacity;
 import io.kvasir.fleet.router.RankFilter;
@@ -95,21 +96,21 @@ final class NamedFleet {
   }
 
   /** Tokenizes when the router requires it, like a caller without a tokenizer. */
-  FleetRequest build(FleetRequest.Builder request) {
+  FleetRequest build(FleetRequestBuilder request) {
     FleetRequest built = request.build();
     return router.readsTokens(built) ? request.tokens(built.prompt().codePoints()).build() : built;
   }
 
-  RouteOutcome route(FleetRequest.Builder request) {
+  RouteOutcome route(FleetRequestBuilder request) {
     return router.route(build(request));
   }
 
-  Placement place(FleetRequest.Builder request, String... excluded) {
+  Placement place(FleetRequestBuilder request, String... excluded) {
     return placement(route(excluded.length == 0 ? request : request.filter(without(excluded))));
   }
 
   /** The name of the worker chosen for a request. */
-  String worker(FleetRequest.Builder request, String... excluded) {
+  String worker(FleetRequestBuilder request, String... excluded) {
     return name(place(request, excluded).rank());
   }
 

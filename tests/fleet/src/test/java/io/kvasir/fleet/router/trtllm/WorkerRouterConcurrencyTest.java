@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.kvasir.fleet.load.PredictedLoads;
 import io.kvasir.fleet.router.FleetRequest;
+import io.kvasir.fleet.router.FleetRequestBuilder;
 import io.kvasir.fleet.router.FleetRouterKind;
 import io.kvasir.fleet.router.FleetRouterSetup;
 import io.kvasir.fleet.router.Prompt;
@@ -113,7 +114,7 @@ class WorkerRouterConcurrencyTest {
     Await.all(start);
     for (int i = 0; i < CHOICES; i++) {
       int[] prompt = random.ints(1 + random.nextInt(8), 0, 2).toArray();
-      FleetRequest.Builder request = FleetRequest.builder(i, Prompt.of(prompt));
+      FleetRequestBuilder request = FleetRequest.builder(i, Prompt.of(prompt));
       if (random.nextBoolean()) {
         request.conversationId("c" + random.nextInt(2 * SESSIONS));
       }

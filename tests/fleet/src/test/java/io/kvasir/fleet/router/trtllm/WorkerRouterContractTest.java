@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 
 import io.kvasir.fleet.load.PredictedLoads;
 import io.kvasir.fleet.router.FleetRequest;
+import io.kvasir.fleet.router.FleetRequestBuilder;
 import io.kvasir.fleet.router.FleetRouterKind;
 import io.kvasir.fleet.router.FleetRouterProvider;
 import io.kvasir.fleet.router.FleetRouterSetup;
@@ -38,11 +39,11 @@ class WorkerRouterContractTest {
   @Retention(RetentionPolicy.RUNTIME)
   private @interface EachPolicy {}
 
-  private static FleetRequest.Builder request() {
+  private static FleetRequestBuilder request() {
     return FleetRequest.builder(1, Prompt.of("some prompt"));
   }
 
-  private static FleetRequest.Builder named(String conversation) {
+  private static FleetRequestBuilder named(String conversation) {
     return request().conversationId(conversation);
   }
 

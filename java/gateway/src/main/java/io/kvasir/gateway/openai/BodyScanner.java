@@ -1,7 +1,6 @@
 package io.kvasir.gateway.openai;
 
 import io.kvasir.fleet.router.PromptSource.Form;
-import io.kvasir.gateway.openai.BodyScan.NestedField;
 import io.kvasir.gateway.openai.JsonException.Kind;
 import io.kvasir.model.Errors;
 import java.util.EnumMap;

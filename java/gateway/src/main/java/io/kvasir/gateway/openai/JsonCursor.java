@@ -123,20 +123,12 @@ final class JsonCursor {
     return c == ' ' || c == '\n' || c == '\r' || c == '\t';
   }
 
-  /**
-   * Enters an object.
-   *
-   * @throws JsonException if none begins here
-   */
+  /** Enters an object, which must begin here. */
   void beginObject() throws JsonException {
     begin('{');
   }
 
-  /**
-   * Enters an array.
-   *
-   * @throws JsonException if none begins here
-   */
+  /** Enters an array, which must begin here. */
   void beginArray() throws JsonException {
     begin('[');
   }

@@ -1,6 +1,8 @@
 package io.kvasir.gateway;
 
 import io.kvasir.exchange.EventLoop;
+import io.kvasir.exchange.Upstream;
+import io.kvasir.exchange.http.HttpUpstream;
 import io.kvasir.fleet.index.NativePrefixIndex;
 import io.kvasir.fleet.index.PrefixIndex;
 import io.kvasir.fleet.router.FleetRouter;
@@ -11,21 +13,28 @@ import io.kvasir.gateway.events.EventPump;
 import io.kvasir.gateway.events.FleetSteps;
 import io.kvasir.gateway.events.ReplicaLink;
 import io.kvasir.gateway.observe.TrafficRecording;
+import io.kvasir.gateway.route.Breaker;
 import io.kvasir.gateway.route.FleetWorker;
 import io.kvasir.gateway.route.FollowedRanks;
 import io.kvasir.gateway.route.ModelFleet;
 import io.kvasir.gateway.verify.SentBytes;
+import io.kvasir.gateway.worker.ApiKey;
+import io.kvasir.gateway.worker.KeyedUpstream;
 import io.kvasir.gateway.worker.WorkerSpec;
 import io.kvasir.hash.HashFormat;
 import io.kvasir.model.Digest64;
+import io.vertx.core.Vertx;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Puts the fleet of a model together: its router, and what follows its ranks. Thread-safe; the
- * parts that it is given stay the caller's.
+ * Puts the fleets of a gateway together: the workers, and for each model its router and what
+ * follows its ranks. Thread-safe; the parts that it is given stay the caller's.
  */
 final class FleetAssembly {
 
@@ -80,6 +89,32 @@ final class FleetAssembly {
           "fleet router " + policy.name() + " of " + policy.getClass().getName() + " fails: " + e,
           e);
     }
+  }
+
+  /**
+   * The workers of this process, then those of the settings.
+   *
+   * @param local the workers of this process
+   * @param vertx opens connections to the others
+   * @param clockNs the time by which connections count as stale, in nanoseconds
+   */
+  List<FleetWorker> workers(List<LocalWorker> local, Vertx vertx, LongSupplier clockNs) {
+    List<FleetWorker> workers = new ArrayList<>();
+    for (LocalWorker worker : local) {
+      workers.add(worker(workers.size(), worker.name(), WorkerSpec.inProcess(), worker.upstream()));
+    }
+    for (WorkerSpec spec : settings.workers()) {
+      Upstream http =
+          new HttpUpstream(vertx, spec.url(), settings.health().connectTimeoutMs(), clockNs);
+      ApiKey key = spec.apiKey();
+      Upstream engine = key == null ? http : new KeyedUpstream(http, key);
+      workers.add(worker(workers.size(), spec.name(), spec, engine));
+    }
+    return workers;
+  }
+
+  private FleetWorker worker(int id, String name, WorkerSpec spec, Upstream upstream) {
+    return new FleetWorker(id, name, spec, upstream, new Breaker(settings.health().breaker()));
   }
 
   /** A fleet for a model: what is known of the first worker decides how it works. */

@@ -2,10 +2,8 @@ package io.kvasir.gateway;
 
 import io.kvasir.exchange.BodyBudget;
 import io.kvasir.exchange.EventLoop;
-import io.kvasir.exchange.Upstream;
 import io.kvasir.exchange.http.ConnectionLimit;
 import io.kvasir.exchange.http.HttpFront;
-import io.kvasir.exchange.http.HttpUpstream;
 import io.kvasir.gateway.admin.AdminHandler;
 import io.kvasir.gateway.admin.AdminHosts;
 import io.kvasir.gateway.events.EventPump;
@@ -19,16 +17,11 @@ import io.kvasir.gateway.proxy.ClientLimits;
 import io.kvasir.gateway.proxy.GatewayHandler;
 import io.kvasir.gateway.proxy.Services;
 import io.kvasir.gateway.route.AdmissionQueue;
-import io.kvasir.gateway.route.Breaker;
 import io.kvasir.gateway.route.Ejection;
-import io.kvasir.gateway.route.FleetWorker;
 import io.kvasir.gateway.route.HealthChecks;
 import io.kvasir.gateway.route.ModelFleets;
 import io.kvasir.gateway.route.RetryBudget;
 import io.kvasir.gateway.tokens.TokenQuestions;
-import io.kvasir.gateway.worker.ApiKey;
-import io.kvasir.gateway.worker.KeyedUpstream;
-import io.kvasir.gateway.worker.WorkerSpec;
 import io.vertx.core.Vertx;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -62,7 +55,6 @@ public final class Gateway implements AutoCloseable {
 
   private static final long TOKENS_CACHE_BYTES = 64 << 20;
 
-  private final Times times;
   private final GatewaySettings settings;
   private final Vertx vertx;
   private final EventLoop loop;
@@ -109,7 +101,6 @@ public final class Gateway implements AutoCloseable {
       TrafficRecording recording,
       Times times)
       throws IOException {
-    this.times = times;
     this.settings = settings;
     this.vertx = vertx;
     this.pump = pump;
@@ -118,7 +109,10 @@ public final class Gateway implements AutoCloseable {
     this.loop = HttpFront.loop(vertx);
     FleetAssembly assembly = new FleetAssembly(settings, pump, replicas, recording, loop);
     this.fleets =
-        new ModelFleets(workers(local), new Ejection(settings.health().breaker()), assembly::fleet);
+        new ModelFleets(
+            assembly.workers(local, vertx, times.clockNs()),
+            new Ejection(settings.health().breaker()),
+            assembly::fleet);
     GatewayMetrics metrics = new GatewayMetrics();
     GatewaySettings.Pressure pressure = settings.pressure();
     ClientLimits clients = settings.proxy().clients();
@@ -294,26 +288,6 @@ public final class Gateway implements AutoCloseable {
   private static @Nullable ReplicaLink link(
       GatewaySettings.@Nullable Replicas replicas, EventPump pump) throws IOException {
     return replicas == null ? null : new ReplicaLink(pump, replicas.endpoint(), replicas.peers());
-  }
-
-  private List<FleetWorker> workers(List<LocalWorker> local) {
-    List<FleetWorker> workers = new ArrayList<>();
-    for (LocalWorker worker : local) {
-      workers.add(worker(workers.size(), worker.name(), WorkerSpec.inProcess(), worker.upstream()));
-    }
-    for (WorkerSpec spec : settings.workers()) {
-      Upstream http =
-          new HttpUpstream(
-              vertx, spec.url(), settings.health().connectTimeoutMs(), times.clockNs());
-      ApiKey key = spec.apiKey();
-      Upstream engine = key == null ? http : new KeyedUpstream(http, key);
-      workers.add(worker(workers.size(), spec.name(), spec, engine));
-    }
-    return workers;
-  }
-
-  private FleetWorker worker(int id, String name, WorkerSpec spec, Upstream upstream) {
-    return new FleetWorker(id, name, spec, upstream, new Breaker(settings.health().breaker()));
   }
 
   static String invalid(int status, String message) {

@@ -62,12 +62,7 @@ final class ZmtpConnection implements ZmtpLoop.Selected {
   private final Heartbeats heartbeats;
   private long sinceNs;
 
-  /**
-   * Takes over a channel that is connected, or that has begun to connect.
-   *
-   * @throws IOException if the channel fails
-   */
-  ZmtpConnection(ZmtpLoop loop, ZmtpSocket socket, SocketChannel channel, long nowNs)
+  private ZmtpConnection(ZmtpLoop loop, ZmtpSocket socket, SocketChannel channel, long nowNs)
       throws IOException {
     this.loop = loop;
     this.socket = socket;
@@ -76,6 +71,50 @@ final class ZmtpConnection implements ZmtpLoop.Selected {
     this.heartbeats = new Heartbeats(nowNs);
     this.key = loop.register(channel, SelectionKey.OP_CONNECT, this);
     loop.add(this);
+  }
+
+  /**
+   * Takes over a channel that is connected, or that has begun to connect.
+   *
+   * @throws IOException if the channel fails; it is closed then
+   */
+  static ZmtpConnection over(SocketChannel channel, ZmtpLoop loop, ZmtpSocket socket, long nowNs)
+      throws IOException {
+    try {
+      return new ZmtpConnection(loop, socket, channel, nowNs);
+    } catch (IOException | RuntimeException e) {
+      channel.close();
+      throw e;
+    }
+  }
+
+  /**
+   * Begins to connect to an address.
+   *
+   * @throws IOException if that fails at once
+   */
+  static ZmtpConnection to(InetSocketAddress to, ZmtpLoop loop, ZmtpSocket socket, long nowNs)
+      throws IOException {
+    SocketChannel opened = SocketChannel.open();
+    try {
+      opened.configureBlocking(false);
+      boolean unused = opened.connect(to);
+    } catch (IOException | RuntimeException e) {
+      opened.close();
+      throw e;
+    }
+    return over(opened, loop, socket, nowNs);
+  }
+
+  /**
+   * Greets the peer if the channel is connected already.
+   *
+   * @throws IOException if the channel fails
+   */
+  void greetIfConnected(long nowNs) throws IOException {
+    if (channel.isConnected()) {
+      onConnected(nowNs);
+    }
   }
 
   /**

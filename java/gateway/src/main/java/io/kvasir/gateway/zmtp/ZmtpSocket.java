@@ -123,15 +123,6 @@ public final class ZmtpSocket implements AutoCloseable {
         : new InetSocketAddress(InetAddress.getByName(host), port);
   }
 
-  private ZmtpConnection begin(SocketChannel channel, long nowNs) throws IOException {
-    try {
-      return new ZmtpConnection(loop, this, channel, nowNs);
-    } catch (IOException | RuntimeException e) {
-      channel.close();
-      throw e;
-    }
-  }
-
   void onCloseFailed(IOException e) {
     LOG.debug("a connection of {} cannot be closed", name, e);
   }
@@ -234,7 +225,8 @@ public final class ZmtpSocket implements AutoCloseable {
       connection = taken(listener, nowNs);
     } else if (address != null && nowNs - notBeforeNs >= 0) {
       notBeforeNs = nowNs + pauseNs;
-      open(address, nowNs);
+      connection = ZmtpConnection.to(address, loop, this, nowNs);
+      connection.greetIfConnected(nowNs);
     }
   }
 
@@ -244,7 +236,7 @@ public final class ZmtpSocket implements AutoCloseable {
     if (next == null) {
       return null;
     }
-    ZmtpConnection begun = begin(next, nowNs);
+    ZmtpConnection begun = ZmtpConnection.over(next, loop, this, nowNs);
     try {
       begun.onConnected(nowNs);
     } catch (IOException e) {
@@ -274,23 +266,6 @@ public final class ZmtpSocket implements AutoCloseable {
       LOG.warn("{} has several peers; the first one is received, until it is gone", name);
     }
     warnedOfOthers = others;
-  }
-
-  private void open(InetSocketAddress to, long nowNs) throws IOException {
-    SocketChannel opened = SocketChannel.open();
-    boolean connected;
-    try {
-      opened.configureBlocking(false);
-      connected = opened.connect(to);
-    } catch (IOException | RuntimeException e) {
-      opened.close();
-      throw e;
-    }
-    ZmtpConnection begun = begin(opened, nowNs);
-    connection = begun;
-    if (connected) {
-      begun.onConnected(nowNs);
-    }
   }
 
   /** {@return whether {@link #receive} may find something now} */

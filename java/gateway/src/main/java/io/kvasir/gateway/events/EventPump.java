@@ -59,7 +59,7 @@ public final class EventPump implements AutoCloseable {
   // Confined to the thread.
   private final List<Entry> entries = new ArrayList<>();
 
-  private final List<StepFeed> steps = new ArrayList<>();
+  private final StepFeeds steps;
 
   /** Sinks whose sockets are to be opened. */
   private final Map<BatchSink, FeedSpec> unopened = new LinkedHashMap<>();
@@ -96,6 +96,7 @@ public final class EventPump implements AutoCloseable {
     this.turnNs = turnNs;
     this.proofNs = proofNs;
     this.loops = loops;
+    this.steps = new StepFeeds(names, turnNs);
     loop = loops.get();
     thread = new Thread(this::run, "kvasir-events");
     thread.setDaemon(true);
@@ -114,20 +115,12 @@ public final class EventPump implements AutoCloseable {
 
   /** Receives an endpoint's messages, which are not replayed, from now on. */
   void follow(FeedSpec spec, Consumer<byte[]> sink) {
-    execute(() -> steps.add(new StepFeed(spec, sink, loop, names)));
+    execute(() -> steps.follow(spec, sink, loop));
   }
 
   /** Stops receiving messages for a sink. */
   void unfollow(Consumer<byte[]> sink) {
-    execute(
-        () ->
-            steps.removeIf(
-                feed -> {
-                  if (feed.sink() == sink) {
-                    feed.close();
-                  }
-                  return feed.sink() == sink;
-                }));
+    execute(() -> steps.unfollow(sink));
   }
 
   /** Forgets what a sink's rank has published: its engine has started over. */
@@ -233,7 +226,7 @@ public final class EventPump implements AutoCloseable {
       }
     }
     entries.forEach(entry -> entry.feed.close());
-    steps.forEach(StepFeed::close);
+    steps.close();
     loop.close();
     names.close();
   }
@@ -284,11 +277,11 @@ public final class EventPump implements AutoCloseable {
       entries.forEach(entry -> entry.feed.close());
       entries.clear();
       unopened.forEach(this::forget); // it must not be matched while sockets cannot be opened
-      steps.forEach(StepFeed::close);
+      steps.close();
       loop.close();
       Thread.sleep(REOPEN_MS);
       loop = loops.get();
-      steps.replaceAll(feed -> new StepFeed(feed.spec(), feed.sink(), loop, names));
+      steps.reopen(loop);
       openAgain();
     } catch (InterruptedException e) {
       LOG.debug("interrupted", e);
@@ -321,25 +314,8 @@ public final class EventPump implements AutoCloseable {
         more |= turn(entry, false);
       }
     }
-    for (StepFeed feed : steps) {
-      more |= feed.isReadable() && turn(feed);
-    }
+    more |= steps.receive();
     return more;
-  }
-
-  /** Takes reported steps until there are none, or the slice of time is over. */
-  private boolean turn(StepFeed feed) {
-    long startNs = System.nanoTime();
-    try {
-      while (System.nanoTime() - startNs < turnNs) {
-        if (!feed.receive()) {
-          return false;
-        }
-      }
-    } catch (RuntimeException e) {
-      LOG.error("a message of {} cannot be used", feed.spec().live(), e);
-    }
-    return true;
   }
 
   /** Takes messages of one socket until there are none, or the slice of time is over. */
@@ -383,13 +359,7 @@ public final class EventPump implements AutoCloseable {
       }
       statuses.put(entry.sink, entry.feed.status());
     }
-    for (StepFeed feed : steps) {
-      try {
-        feed.tick(nowNs);
-      } catch (RuntimeException e) {
-        LOG.debug("{} cannot be reached now", feed.spec().live(), e);
-      }
-    }
+    steps.tick(nowNs);
   }
 
   /** Closes the sockets and waits for the end of the thread. Repeated calls have no effect. */

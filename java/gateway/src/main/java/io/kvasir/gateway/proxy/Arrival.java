@@ -15,7 +15,6 @@ import io.kvasir.model.Errors;
 import io.netty.buffer.Unpooled;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -105,7 +104,7 @@ final class Arrival {
     } else if (hasBody && !codings.isNone()) {
       readCoded(codings);
     } else if (hasBody) {
-      stream();
+      new UploadArrival(shared, exchange, head, this).start(modelField());
     } else {
       forward(HeldBody.none(), null);
     }
@@ -245,7 +244,8 @@ final class Arrival {
     }
   }
 
-  private void clientGone() {
+  /** The client is gone before its request was forwarded. */
+  void clientGone() {
     tally.onError("the client went away");
     tally.close(Problem.CLIENT_GONE);
   }
@@ -327,61 +327,12 @@ final class Arrival {
         .anyMatch(c -> c >= Character.MIN_SURROGATE && c <= Character.MAX_SURROGATE);
   }
 
-  /** Serves a request whose body passes unread, once its beginning is here. */
-  private void stream() {
-    BodyHold hold = services.bodies().open(head.client());
-    AtomicBoolean waits = new AtomicBoolean(true);
-    UploadStart upload =
-        new UploadStart(
-            exchange,
-            hold,
-            services.settings(),
-            modelField(),
-            startsWithoutModel(),
-            ready -> {
-              try {
-                forward(HeldBody.unread(ready, hold), ready.model());
-              } finally {
-                endReading(waits);
-              }
-            },
-            problem -> {
-              refuse(problem);
-              endReading(waits);
-            });
-    shared.reading().incrementAndGet();
-    exchange.onGone(
-        () -> {
-          if (waits.get()) {
-            upload.stop();
-            clientGone();
-            endReading(waits);
-          }
-        });
-    upload.start();
-  }
-
-  /** Bytes with which an upload starts that has not named its model. */
-  private long startsWithoutModel() {
-    boolean several = services.fleets().models().size() > 1 || services.fleets().silent() > 0;
-    if (!several || NamedModel.of(head) != null) {
-      return UploadStart.FIRST_BYTES;
-    }
-    return NamedModel.isOptional(head) ? UploadStart.FILE_BYTES : Long.MAX_VALUE;
-  }
-
-  private void endReading(AtomicBoolean waits) {
-    if (waits.getAndSet(false)) {
-      shared.reading().decrementAndGet();
-    }
-  }
-
   /**
    * Forwards a request without a prompt.
    *
    * @param inBody the model that the body names; null for none
    */
-  private void forward(HeldBody body, @Nullable String inBody) {
+  void forward(HeldBody body, @Nullable String inBody) {
     String named = NamedModel.orNull(inBody);
     String model = named == null ? NamedModel.of(head) : named;
     ModelFleet fleet = model == null ? null : services.fleets().fleet(model);
@@ -416,7 +367,8 @@ final class Arrival {
     run.start();
   }
 
-  private void refuse(Problem problem) {
+  /** Answers the request with an error. */
+  void refuse(Problem problem) {
     services.refuse(exchange, endpoint, tally, problem);
   }
 }

@@ -4,7 +4,6 @@ import io.kvasir.exchange.BodyHold;
 import io.kvasir.exchange.EventLoop;
 import io.kvasir.fleet.router.FleetRequest;
 import io.kvasir.fleet.router.FleetRequestBuilder;
-import io.kvasir.fleet.router.RankFilter;
 import io.kvasir.fleet.router.Refusal;
 import io.kvasir.fleet.router.RouteOutcome;
 import io.kvasir.gateway.openai.BodyScan;
@@ -14,9 +13,7 @@ import io.kvasir.gateway.route.ModelFleet.Target;
 import io.kvasir.gateway.tokens.PromptTokens;
 import io.kvasir.gateway.tokens.TokenQuestions;
 import io.kvasir.gateway.tokens.TokenRequest;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Set;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
@@ -40,11 +37,9 @@ final class Placing {
   private final EventLoop loop;
   private final Inbound inbound;
   private final @Nullable ModelFleet fleet;
-  private final List<FleetWorker> workers;
-  private final @Nullable Target owner;
+  private final CandidateWorkers candidates;
   private final Services services;
   private final long arrivedNs;
-  private final Set<FleetWorker> tried = new HashSet<>();
 
   /** What a choice comes to. */
   interface Result {
@@ -89,36 +84,14 @@ final class Placing {
     this.loop = loop;
     this.inbound = inbound;
     this.fleet = fleet;
-    this.workers = workers;
-    this.owner = owner;
+    this.candidates = new CandidateWorkers(inbound, workers, owner, services);
     this.services = services;
     this.arrivedNs = arrivedNs;
   }
 
   /** The workers that may serve the request. */
-  List<FleetWorker> workers() {
-    return workers;
-  }
-
-  /** An attempt at a worker failed; the request does not return there. */
-  void onFailed(FleetWorker worker) {
-    tried.add(worker);
-  }
-
-  /** Whether a worker is left that can take the request. */
-  boolean hasOther(long nowNs) {
-    boolean panics = panics();
-    return owner == null && workers.stream().anyMatch(worker -> isLeft(worker, panics, nowNs));
-  }
-
-  private boolean panics() {
-    return services.fleets().ejection().panics(workers, inbound.model());
-  }
-
-  private boolean isLeft(FleetWorker worker, boolean panics, long nowNs) {
-    return !tried.contains(worker)
-        && worker.takes(panics, nowNs)
-        && (inbound.model().isEmpty() || worker.models().contains(inbound.model()));
+  CandidateWorkers candidates() {
+    return candidates;
   }
 
   /**
@@ -127,16 +100,13 @@ final class Placing {
    * @param result receives the choice or a refusal, at once or after a wait, on the event loop
    */
   void choose(Result result) {
-    long nowNs = services.nowNs();
     if (fleet == null || !inbound.endpoint().generates()) {
-      chooseByLoad(nowNs, result);
-      return;
-    }
-    if (owner != null && !owner.worker().takes(panics(), nowNs)) {
+      chooseByLoad(result);
+    } else if (candidates.ownerRefuses()) {
       result.onRefused(ownerGone());
-      return;
+    } else {
+      start(fleet, result);
     }
-    start(fleet, result);
   }
 
   private void start(ModelFleet among, Result result) {
@@ -213,9 +183,10 @@ final class Placing {
   }
 
   private Decision questions(ModelFleet among, BodyScan body, Result result) {
-    FleetWorker any = owner != null ? owner.worker() : leastLoaded(services.nowNs());
+    Target owner = candidates.owner();
+    FleetWorker any = owner != null ? owner.worker() : candidates.leastLoaded();
     if (any == null) {
-      return () -> result.onRefused(Refusals.noWorker(workers));
+      return () -> result.onRefused(Refusals.noWorker(candidates.all()));
     }
     inbound.chargeTokens(body);
     TokenQuestions.Prepared prepared =
@@ -296,9 +267,9 @@ final class Placing {
       if (tokens != null
           && tokens.ids() == null
           && refused.refusal() == Refusal.UNSUPPORTED_REQUEST) {
-        chooseByLoad(services.nowNs(), result); // a policy that needs the tokens themselves
+        chooseByLoad(result); // a policy that needs the tokens themselves
       } else {
-        result.onRefused(Refusals.problem(refused, workers));
+        result.onRefused(Refusals.problem(refused, candidates.all()));
       }
     }
 
@@ -350,10 +321,6 @@ final class Placing {
   }
 
   private FleetRequest request(ModelFleet among) {
-    RankFilter filter =
-        owner == null
-            ? among.without(tried, inbound.model(), panics(), services.nowNs())
-            : among.pin(owner);
     long waitedNs = System.nanoTime() - arrivedNs;
     int expected = inbound.body() == null ? 0 : inbound.body().maxOutputTokens();
     PromptTokens tokens = inbound.tokens();
@@ -361,7 +328,7 @@ final class Placing {
         FleetRequest.builder(NEXT_ID.incrementAndGet(), inbound.prompt())
             .conversationId(inbound.conversationId())
             .scope(inbound.scope())
-            .filter(filter)
+            .filter(candidates.filter(among))
             .targets(inbound.urgency().targets().after(waitedNs / NS_PER_MS))
             .strictPriority(inbound.urgency().priority())
             .streams(inbound.streams())
@@ -373,18 +340,19 @@ final class Placing {
     return request.build();
   }
 
-  private void chooseByLoad(long nowNs, Result result) {
+  private void chooseByLoad(Result result) {
+    Target owner = candidates.owner();
     if (owner != null) {
-      if (owner.worker().takes(panics(), nowNs)) {
-        result.onChosen(byLoad(owner.worker(), BookedAttempt.steered(owner, inbound), "explicit"));
-      } else {
+      if (candidates.ownerRefuses()) {
         result.onRefused(ownerGone());
+      } else {
+        result.onChosen(byLoad(owner.worker(), BookedAttempt.steered(owner, inbound), "explicit"));
       }
       return;
     }
-    FleetWorker least = leastLoaded(nowNs);
+    FleetWorker least = candidates.leastLoaded();
     if (least == null) {
-      result.onRefused(Refusals.noWorker(workers));
+      result.onRefused(Refusals.noWorker(candidates.all()));
     } else {
       result.onChosen(byLoad(least, ModelFleet.ANY_RANK, "load"));
     }
@@ -393,18 +361,6 @@ final class Placing {
   private static ChosenTarget byLoad(FleetWorker worker, int dpRank, String reason) {
     worker.onSent();
     return new ChosenTarget(worker, dpRank, reason, 0, null, 0, null, null);
-  }
-
-  private @Nullable FleetWorker leastLoaded(long nowNs) {
-    FleetWorker least = null;
-    boolean panics = panics();
-    for (FleetWorker worker : workers) {
-      if (isLeft(worker, panics, nowNs)
-          && (least == null || worker.activeRequests() < least.activeRequests())) {
-        least = worker;
-      }
-    }
-    return least;
   }
 
   private static Problem ownerGone() {

@@ -74,7 +74,7 @@ final class ProxyRun implements Placing.Result {
     this.onOver = onOver;
     this.wait =
         new QueueWait(exchange.loop(), services.settings().queueTimeoutMs(), this::onQueueTimeout);
-    this.faults = new RequestFaults(services.fleets().ejection(), placing.workers());
+    this.faults = new RequestFaults(services.fleets().ejection(), placing.candidates().all());
   }
 
   void start() {
@@ -283,10 +283,10 @@ final class ProxyRun implements Placing.Result {
     if (!bodyIsKept) {
       return false;
     }
-    placing.onFailed(choice.worker());
+    placing.candidates().onFailed(choice.worker());
     return !faults.isOwn()
         && attempts < services.settings().maxAttempts()
-        && placing.hasOther(services.nowNs())
+        && placing.candidates().hasOther(services.nowNs())
         && (!connected || services.retries().take());
   }
 

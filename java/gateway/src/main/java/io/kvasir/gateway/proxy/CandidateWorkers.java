@@ -1,0 +1,96 @@
+package io.kvasir.gateway.proxy;
+
+import io.kvasir.fleet.router.RankFilter;
+import io.kvasir.gateway.route.FleetWorker;
+import io.kvasir.gateway.route.ModelFleet;
+import io.kvasir.gateway.route.ModelFleet.Target;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The workers that may serve a request: the owner of the response that it continues, or else those
+ * that have its model, take requests, and have not failed it.
+ *
+ * <p>Changed on the request's event loop only, while no other thread reads.
+ */
+final class CandidateWorkers {
+
+  private final Inbound inbound;
+  private final List<FleetWorker> all;
+  private final @Nullable Target owner;
+  private final Services services;
+  private final Set<FleetWorker> tried = new HashSet<>();
+
+  /**
+   * Begins without failed attempts.
+   *
+   * @param all the workers that may serve the request
+   * @param owner the target that must serve it; null for any
+   */
+  CandidateWorkers(
+      Inbound inbound, List<FleetWorker> all, @Nullable Target owner, Services services) {
+    this.inbound = inbound;
+    this.all = all;
+    this.owner = owner;
+    this.services = services;
+  }
+
+  /** The workers that may serve the request, those that have failed it too. */
+  List<FleetWorker> all() {
+    return all;
+  }
+
+  /** The target that must serve the request; null for any. */
+  @Nullable Target owner() {
+    return owner;
+  }
+
+  /** Whether there is an owner that takes no requests now. */
+  boolean ownerRefuses() {
+    return owner != null && !owner.worker().takes(panics(), services.nowNs());
+  }
+
+  /** An attempt at a worker failed; the request does not return there. */
+  void onFailed(FleetWorker worker) {
+    tried.add(worker);
+  }
+
+  /** Whether a worker is left that can take the request. */
+  boolean hasOther(long nowNs) {
+    boolean panics = panics();
+    return owner == null && all.stream().anyMatch(worker -> isLeft(worker, panics, nowNs));
+  }
+
+  private boolean panics() {
+    return services.fleets().ejection().panics(all, inbound.model());
+  }
+
+  private boolean isLeft(FleetWorker worker, boolean panics, long nowNs) {
+    return !tried.contains(worker)
+        && worker.takes(panics, nowNs)
+        && (inbound.model().isEmpty() || worker.models().contains(inbound.model()));
+  }
+
+  /** The worker with the fewest requests of those that are left; null if none is. */
+  @Nullable FleetWorker leastLoaded() {
+    long nowNs = services.nowNs();
+    FleetWorker least = null;
+    boolean panics = panics();
+    for (FleetWorker worker : all) {
+      if (isLeft(worker, panics, nowNs)
+          && (least == null || worker.activeRequests() < least.activeRequests())) {
+        least = worker;
+      }
+    }
+    return least;
+  }
+
+  /** The ranks of a fleet that may serve the request. */
+  RankFilter filter(ModelFleet among) {
+    return owner == null
+        ? among.without(tried, inbound.model(), panics(), services.nowNs())
+        : among.pin(owner);
+  }
+}

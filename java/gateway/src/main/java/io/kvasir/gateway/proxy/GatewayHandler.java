@@ -112,11 +112,7 @@ public final class GatewayHandler implements Consumer<Exchange> {
             services.log(),
             services.recording());
     if (draining) {
-      services.refuse(
-          exchange,
-          endpoint,
-          tally,
-          Problem.overloaded(503, "shutting_down", "the gateway is shutting down", 1));
+      services.refuse(exchange, endpoint, tally, Refusals.shuttingDown());
     } else if (asksForWebSocket(exchange.headers())) {
       services.refuse(exchange, endpoint, tally, Refusals.webSocket());
     } else if (target == null || endpoint == null) {

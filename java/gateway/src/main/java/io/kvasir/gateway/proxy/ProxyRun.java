@@ -24,7 +24,6 @@ import org.slf4j.LoggerFactory;
 final class ProxyRun implements Placing.Result {
 
   private static final Logger LOG = LoggerFactory.getLogger(ProxyRun.class);
-  private static final int RETRY_SECONDS = 1;
   private static final int OK = 200;
 
   private final Exchange exchange;
@@ -90,13 +89,7 @@ final class ProxyRun implements Placing.Result {
         cancelWait = () -> services.admission().withdraw(admitted);
         wait.begin();
       }
-      case REFUSED ->
-          refuse(
-              Problem.overloaded(
-                  429,
-                  "queue_full",
-                  "as many requests run and wait as the gateway may hold",
-                  RETRY_SECONDS));
+      case REFUSED -> refuse(Refusals.queueFull());
     }
   }
 
@@ -118,14 +111,7 @@ final class ProxyRun implements Placing.Result {
 
   private void onQueueTimeout() {
     if (!over && (queuedByRouter || services.admission().withdraw(admitted))) {
-      refuse(
-          Problem.overloaded(
-              503,
-              "queue_timeout",
-              "the request waited "
-                  + services.settings().queueTimeoutMs()
-                  + " milliseconds for its start",
-              RETRY_SECONDS));
+      refuse(Refusals.queueTimeout(services.settings().queueTimeoutMs()));
     }
   }
 
@@ -226,15 +212,7 @@ final class ProxyRun implements Placing.Result {
       return;
     }
     tally.onError(failure.logged());
-    boolean timeout = failure.kind() == Kind.TIMEOUT;
-    refuse(
-        new Problem(
-            timeout ? 504 : 502,
-            "server_error",
-            timeout ? "upstream_timeout" : "upstream_error",
-            null,
-            "worker " + choice.worker().name() + " did not answer: " + failure.message(),
-            0));
+    refuse(Refusals.unanswered(choice.worker().name(), failure));
   }
 
   /** An attempt failed after the reply had begun. The reply is cut. */
@@ -379,9 +357,7 @@ final class ProxyRun implements Placing.Result {
         if (relay != null) {
           relay.cancel();
         }
-        refuse(
-            Problem.overloaded(
-                503, "shutting_down", "the gateway is shutting down", RETRY_SECONDS));
+        refuse(Refusals.shuttingDown());
       }
     }
   }

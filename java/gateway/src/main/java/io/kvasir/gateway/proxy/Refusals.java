@@ -1,5 +1,6 @@
 package io.kvasir.gateway.proxy;
 
+import io.kvasir.exchange.UpstreamFailure;
 import io.kvasir.fleet.router.RouteOutcome;
 import io.kvasir.gateway.route.FleetWorker;
 import io.kvasir.gateway.route.ModelFleets;
@@ -40,6 +41,38 @@ final class Refusals {
 
   static Problem noWorker(String message) {
     return Problem.overloaded(503, "no_endpoint", message, RETRY_SECONDS);
+  }
+
+  /** The reply where no request may run or wait besides those that do. */
+  static Problem queueFull() {
+    return Problem.overloaded(
+        429, "queue_full", "as many requests run and wait as the gateway may hold", RETRY_SECONDS);
+  }
+
+  /** The reply to a request that has waited for its start for too long. */
+  static Problem queueTimeout(long limitMs) {
+    return Problem.overloaded(
+        503,
+        "queue_timeout",
+        "the request waited " + limitMs + " milliseconds for its start",
+        RETRY_SECONDS);
+  }
+
+  /** The reply to a request of a gateway that stops. */
+  static Problem shuttingDown() {
+    return Problem.overloaded(503, "shutting_down", "the gateway is shutting down", RETRY_SECONDS);
+  }
+
+  /** The reply to a request whose last attempt has failed before its reply began. */
+  static Problem unanswered(String worker, UpstreamFailure failure) {
+    boolean timeout = failure.kind() == UpstreamFailure.Kind.TIMEOUT;
+    return new Problem(
+        timeout ? 504 : 502,
+        "server_error",
+        timeout ? "upstream_timeout" : "upstream_error",
+        null,
+        "worker " + worker + " did not answer: " + failure.message(),
+        0);
   }
 
   /** The reply to an upload whose worker serves the path with a slash at its end, or without. */

@@ -4,7 +4,6 @@ import io.kvasir.exchange.Exchange;
 import io.kvasir.exchange.Headers;
 import io.kvasir.exchange.UpstreamFailure;
 import io.kvasir.exchange.UpstreamFailure.Kind;
-import io.kvasir.gateway.route.FleetWorker;
 import io.kvasir.gateway.route.ModelFleet.Target;
 import io.kvasir.gateway.route.RequestFault;
 import io.kvasir.gateway.route.RequestFaults;
@@ -167,7 +166,7 @@ final class ProxyRun implements Placing.Result {
     tally.onPlaced(choice);
     faults.onSent(choice.worker(), services.nowNs());
     ReplyMemory memory = new ReplyMemory(services.bodies(), exchange.client());
-    Relay next = new Relay(exchange, inbound, choice, services.settings(), tally, memory, this);
+    Relay next = new Relay(exchange, inbound, choice, services, tally, memory, this);
     relay = next;
     next.send();
   }
@@ -295,13 +294,6 @@ final class ProxyRun implements Placing.Result {
     }
     endAttempt(status < 400 && good);
     close(status);
-  }
-
-  /** Whether a host is that of a worker of the gateway. */
-  boolean isWorker(String host) {
-    return services.fleets().workers().stream()
-        .map(FleetWorker::spec)
-        .anyMatch(spec -> !spec.isInProcess() && host.equalsIgnoreCase(spec.url().getHost()));
   }
 
   /** A worker stored a response. */

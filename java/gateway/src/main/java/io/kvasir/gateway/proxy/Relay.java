@@ -1,21 +1,16 @@
 package io.kvasir.gateway.proxy;
 
 import io.kvasir.exchange.BodyFailure;
-import io.kvasir.exchange.EventLoop;
 import io.kvasir.exchange.Exchange;
 import io.kvasir.exchange.Headers;
 import io.kvasir.exchange.ReplyListener;
-import io.kvasir.exchange.UpstreamCall;
 import io.kvasir.exchange.UpstreamFailure;
 import io.kvasir.exchange.UpstreamFailure.Kind;
-import io.kvasir.exchange.UpstreamRequest;
 import io.kvasir.gateway.worker.WorkerSpec;
 import io.kvasir.model.Errors;
 import io.netty.buffer.ByteBuf;
 import java.net.ProtocolException;
-import java.util.Locale;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -36,68 +31,46 @@ final class Relay implements ReplyListener {
   private final Exchange exchange;
   private final Inbound inbound;
   private final ChosenTarget choice;
+  private final Services services;
   private final ProxySettings settings;
   private final Tally tally;
   private final ProxyRun run;
   private final ReplyMemory memory;
-
-  /** What was sent; null once no repetition is possible. */
-  private @Nullable UpstreamRequest request;
-
-  private @Nullable UpstreamCall call;
-  private EventLoop.@Nullable Timer timer;
-
-  /** The request's body; null if it was sent as a whole. */
-  private @Nullable StreamedBody streamed;
+  private final SentRequest sent;
+  private final SilenceLimit limit;
 
   private @Nullable ReplyBody body;
   private Headers head = new Headers();
   private int status;
   private boolean forwarding;
   private boolean failed;
-
-  /** Whether a redirection was followed. */
-  private boolean followed;
-
   private boolean paused;
   private boolean over;
-
-  /** When the limit in force began: at the last sign of the side that it is for. */
-  private long quietSinceNs;
-
-  /** When the timer runs, if there is one. */
-  private long timerNs;
 
   Relay(
       Exchange exchange,
       Inbound inbound,
       ChosenTarget choice,
-      ProxySettings settings,
+      Services services,
       Tally tally,
       ReplyMemory memory,
       ProxyRun run) {
     this.exchange = exchange;
     this.inbound = inbound;
     this.choice = choice;
-    this.settings = settings;
+    this.services = services;
+    this.settings = services.settings();
     this.tally = tally;
     this.run = run;
     this.memory = memory;
+    this.sent = new SentRequest(exchange, inbound, choice, this);
+    this.limit = new SilenceLimit(exchange.loop(), this);
   }
 
   void send() {
     exchange.onWritable(this::onClientWritable);
-    UpstreamRequest outbound = Outbound.request(inbound, choice);
-    UpstreamCall sent = choice.worker().upstream().send(outbound, this, exchange.loop());
-    call = sent;
-    UploadStart upload = inbound.upload();
-    if (outbound.body() == null && upload != null) {
-      streamed = new StreamedBody(exchange, sent, this, upload, settings);
-      streamed.start();
-    } else {
-      request = outbound;
-    }
-    restartTimer();
+    sent.send(settings);
+    restartLimit();
   }
 
   // ---- the worker's reply -------------------------------------------------------------------
@@ -118,7 +91,7 @@ final class Relay implements ReplyListener {
       return;
     }
     if (headers.get(LOCATION) == null || !redirects(headers)) {
-      body = body(headers);
+      body = ReplyBody.of(exchange, inbound, choice, status, headers, tally, memory, run);
     }
   }
 
@@ -131,13 +104,12 @@ final class Relay implements ReplyListener {
    */
   private boolean redirects(Headers headers) {
     WorkerSpec spec = choice.worker().spec();
-    UpstreamRequest sent = request;
     String location = headers.get(LOCATION);
     if (location == null || spec.isInProcess()) {
       return false;
     }
-    String target = sent == null ? inbound.target() : sent.target();
-    Redirect redirect = Redirect.of(location, spec.url(), target, run::isWorker);
+    String target = sent.target();
+    Redirect redirect = Redirect.of(location, spec.url(), target, services::isWorker);
     headers.remove(LOCATION);
     String next = redirect.location();
     if (next != null) {
@@ -146,14 +118,10 @@ final class Relay implements ReplyListener {
     if (status / 100 != 3 || next == null || !redirect.leadsTo(target)) {
       return false;
     }
-    if (sent != null && call != null && !followed && redirect.changesSlash(target)) {
-      followed = true;
-      call.cancel();
-      UpstreamRequest again = sent.withTarget(next);
-      request = again;
-      call = choice.worker().upstream().send(again, this, exchange.loop());
-      restartTimer();
-    } else if (streamed != null && redirect.changesSlash(target)) {
+    boolean sameTarget = redirect.changesSlash(target);
+    if (sameTarget && sent.follow(next)) {
+      restartLimit();
+    } else if (sameTarget && sent.streamsBody()) {
       onBodyFailed(Refusals.redirectedUpload(choice.worker().name(), next));
     } else {
       onAbort(new UpstreamFailure(Kind.INVALID, "it redirects the request to another address"));
@@ -166,23 +134,6 @@ final class Relay implements ReplyListener {
     if (status / 100 == 2 && !from.awaitsData()) {
       choice.worker().onAnswering();
     }
-  }
-
-  private ReplyBody body(Headers headers) {
-    boolean served = status == 200 && inbound.endpoint().generates();
-    ReplyReader reader =
-        new ReplyReader(
-            choice,
-            tally,
-            inbound.endpoint() == Endpoint.RESPONSES ? id -> run.onResponseId(choice, id) : null);
-    String type = headers.get("content-type");
-    if (served && type != null && type.toLowerCase(Locale.ROOT).startsWith("text/event-stream")) {
-      return new EventBody(tally, reader, memory, inbound.injectsUsage());
-    }
-    if (exchange.replying()) { // with the comments of an earlier attempt
-      return new StrayReply(inbound.endpoint(), choice.worker().name(), status, tally);
-    }
-    return new PlainBody(tally, reader, memory, served);
   }
 
   @Override
@@ -198,7 +149,9 @@ final class Relay implements ReplyListener {
       out = from.onBytes(bytes, nowNs);
       noteAnswering(from);
       boolean passes = forwarding || (out != null && from.awaitsData());
-      quietSinceNs = passes && !paused ? nowNs : quietSinceNs;
+      if (passes && !paused) {
+        limit.onSign(nowNs);
+      }
     } catch (ProtocolException e) {
       onAbort(new UpstreamFailure(Kind.INVALID, Errors.reason(e)));
       return;
@@ -217,10 +170,10 @@ final class Relay implements ReplyListener {
         begin(from);
       }
       exchange.write(out);
-      if (exchange.full() && !paused && call != null) {
+      if (exchange.full() && !paused && sent.isBegun()) {
         paused = true;
-        call.pause();
-        restartTimer();
+        sent.pause();
+        restartLimit();
       }
     }
   }
@@ -259,10 +212,10 @@ final class Relay implements ReplyListener {
   private void begin(ReplyBody from) {
     if (!forwarding) {
       forwarding = true;
-      request = null;
+      sent.onBegun();
       run.onBegun();
       sendHead(from);
-      restartTimer();
+      restartLimit();
     }
   }
 
@@ -315,11 +268,9 @@ final class Relay implements ReplyListener {
     if (over) {
       return;
     }
-    UpstreamRequest again = request;
-    if (failure.kind() == Kind.STALE_CONNECTION && again != null && run.repeats()) {
-      request = null;
+    if (failure.kind() == Kind.STALE_CONNECTION && sent.isKept() && run.repeats()) {
       tally.onRepeated();
-      call = choice.worker().upstream().send(again.onNewConnection(), this, exchange.loop());
+      sent.repeat();
       return;
     }
     cancel();
@@ -346,15 +297,15 @@ final class Relay implements ReplyListener {
 
   @Override
   public void onWritable() {
-    if (!over && streamed != null) {
-      streamed.onWritable();
+    if (!over) {
+      sent.onWritable();
     }
   }
 
   /** Restarts the time limit of the request's body. */
   void onBodyMoved() {
     if (!forwarding) {
-      restartTimer();
+      restartLimit();
     }
   }
 
@@ -371,22 +322,23 @@ final class Relay implements ReplyListener {
 
   /** Whether the request's body is streamed, so that the attempt cannot be repeated. */
   boolean streamsBody() {
-    return streamed != null;
+    return sent.streamsBody();
   }
 
   private boolean waitsForBody() {
-    return !forwarding && streamed != null && streamed.waitsForClient();
+    return !forwarding && sent.waitsForClient();
   }
 
   private void onClientWritable() {
-    if (paused && !over && call != null) {
+    if (paused && !over) {
       paused = false;
-      call.resume();
-      restartTimer();
+      sent.resume();
+      restartLimit();
     }
   }
 
-  private long limitMs() {
+  /** The limit of silence that applies now. */
+  long limitMs() {
     if (paused) {
       return settings.clientTimeoutMs();
     }
@@ -396,30 +348,15 @@ final class Relay implements ReplyListener {
     return waitsForBody() ? settings.bodyTimeoutMs() : settings.firstByteTimeoutMs();
   }
 
-  /** Starts the time limit that applies now. A timer that runs earlier than needed stays. */
-  private void restartTimer() {
+  private void restartLimit() {
     if (!over) {
-      quietSinceNs = System.nanoTime();
-      long limitMs = limitMs();
-      if (timer == null || quietSinceNs + TimeUnit.MILLISECONDS.toNanos(limitMs) - timerNs < 0) {
-        startTimer(limitMs);
-      }
+      limit.restart();
     }
   }
 
-  private void startTimer(long delayMs) {
-    stopTimer();
-    timerNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(delayMs);
-    timer = exchange.loop().after(Math.max(1, delayMs), this::onTimer);
-  }
-
-  /** Runs when a limit may have passed; runs again later while it has not. */
-  private void onTimer() {
-    long quietMs = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - quietSinceNs);
-    long limitMs = limitMs();
-    if (quietMs < limitMs) {
-      startTimer(limitMs - quietMs);
-    } else if (paused) {
+  /** The side that has to act has been silent for too long. */
+  void onSilent(long limitMs) {
+    if (paused) {
       cancel();
       exchange.abort();
       run.onClientStuck();
@@ -431,30 +368,19 @@ final class Relay implements ReplyListener {
     }
   }
 
-  private void stopTimer() {
-    if (timer != null) {
-      timer.cancel();
-      timer = null;
-    }
-  }
-
   /** Stops the attempt. The client's reply stays as it is. */
   void cancel() {
     if (!over) {
       finish();
-      if (call != null) {
-        call.cancel();
-      }
+      sent.cancel();
     }
   }
 
   private void finish() {
     over = true;
-    stopTimer();
+    limit.stop();
     memory.release();
-    if (streamed != null) {
-      streamed.stop();
-    }
+    sent.stop();
   }
 
   /** Whether something of the reply was forwarded, comments before its data aside. */

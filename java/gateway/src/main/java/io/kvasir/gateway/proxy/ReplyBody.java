@@ -1,7 +1,10 @@
 package io.kvasir.gateway.proxy;
 
+import io.kvasir.exchange.Exchange;
+import io.kvasir.exchange.Headers;
 import io.netty.buffer.ByteBuf;
 import java.net.ProtocolException;
+import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -9,6 +12,39 @@ import org.jspecify.annotations.Nullable;
  * from it. Confined to the exchange's event loop.
  */
 interface ReplyBody {
+
+  /**
+   * Chooses by the head of a reply.
+   *
+   * @param exchange the request, whose reply may have begun with an earlier attempt
+   * @param choice the worker that answers
+   * @param run receives the ids of stored responses
+   * @return the body, of which nothing has arrived
+   */
+  static ReplyBody of(
+      Exchange exchange,
+      Inbound inbound,
+      ChosenTarget choice,
+      int status,
+      Headers headers,
+      Tally tally,
+      ReplyMemory memory,
+      ProxyRun run) {
+    boolean served = status == 200 && inbound.endpoint().generates();
+    ReplyReader reader =
+        new ReplyReader(
+            choice,
+            tally,
+            inbound.endpoint() == Endpoint.RESPONSES ? id -> run.onResponseId(choice, id) : null);
+    String type = headers.get("content-type");
+    if (served && type != null && type.toLowerCase(Locale.ROOT).startsWith("text/event-stream")) {
+      return new EventBody(tally, reader, memory, inbound.injectsUsage());
+    }
+    if (exchange.replying()) { // with the comments of an earlier attempt
+      return new StrayReply(inbound.endpoint(), choice.worker().name(), status, tally);
+    }
+    return new PlainBody(tally, reader, memory, served);
+  }
 
   /**
    * A part has arrived.

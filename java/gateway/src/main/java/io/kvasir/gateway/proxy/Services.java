@@ -7,6 +7,7 @@ import io.kvasir.gateway.observe.AccessLog;
 import io.kvasir.gateway.observe.GatewayMetrics;
 import io.kvasir.gateway.observe.TrafficRecording;
 import io.kvasir.gateway.route.AdmissionQueue;
+import io.kvasir.gateway.route.FleetWorker;
 import io.kvasir.gateway.route.ModelFleets;
 import io.kvasir.gateway.route.RetryBudget;
 import io.kvasir.gateway.tokens.TokenQuestions;
@@ -48,6 +49,13 @@ public record Services(
   /** {@return the time by which workers rest, in nanoseconds} */
   public long nowNs() {
     return clockNs.getAsLong();
+  }
+
+  /** Whether a host is that of a worker of the gateway. */
+  boolean isWorker(String host) {
+    return fleets.workers().stream()
+        .map(FleetWorker::spec)
+        .anyMatch(spec -> !spec.isInProcess() && host.equalsIgnoreCase(spec.url().getHost()));
   }
 
   /** Answers a request with an error, in its reply, its log line and the metrics. */

@@ -10,6 +10,7 @@ import io.kvasir.embedded.publish.StepPublisher;
 import io.kvasir.embedded.ranks.BlockFeed;
 import io.kvasir.embedded.ranks.BlockSink;
 import io.kvasir.embedded.ranks.EmbeddedSettings;
+import io.kvasir.embedded.ranks.MetricsText;
 import io.kvasir.embedded.ranks.RankLoop;
 import io.kvasir.embedded.ranks.RankModel;
 import io.kvasir.exchange.EngineFlavor;
@@ -42,6 +43,9 @@ public record StandIn(
   /**
    * Opens the ports.
    *
+   * @param engine the engine's settings
+   * @param settings what the stand-in publishes, and where
+   * @return the stand-in; the caller closes it
    * @throws IOException if a port cannot be opened
    */
   public static StandIn open(EmbeddedSettings engine, EventSettings settings) throws IOException {
@@ -101,9 +105,19 @@ public record StandIn(
         routes.add("POST", "/reset_prefix_cache", debug::clear);
       }
       case SGLANG ->
-          new SglangEndpoints(engine, model, options, info, ranks, this).addTo(routes, debug);
-      case TRTLLM -> new TrtllmEndpoints(engine, model, options, info, ranks, this).addTo(routes);
+          new SglangEndpoints(parts(engine, model, ranks, options, info)).addTo(routes, debug);
+      case TRTLLM -> new TrtllmEndpoints(parts(engine, model, ranks, options, info)).addTo(routes);
     }
+  }
+
+  private StandInParts parts(
+      EmbeddedSettings engine,
+      RankModel model,
+      RankLoop ranks,
+      OptionsReader options,
+      InfoEndpoints info) {
+    MetricsText metrics = new MetricsText(engine, ranks, faults());
+    return new StandInParts(engine, model, options, info, metrics, ranks, this);
   }
 
   /** Closes the ports. */

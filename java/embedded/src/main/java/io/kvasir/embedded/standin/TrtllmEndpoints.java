@@ -8,13 +8,9 @@ import io.kvasir.embedded.api.Incoming;
 import io.kvasir.embedded.api.InfoEndpoints;
 import io.kvasir.embedded.api.Json;
 import io.kvasir.embedded.api.OpenAiJson;
-import io.kvasir.embedded.api.OptionsReader;
 import io.kvasir.embedded.api.RequestFields;
 import io.kvasir.embedded.api.Routes;
 import io.kvasir.embedded.ranks.EmbeddedSettings;
-import io.kvasir.embedded.ranks.MetricsText;
-import io.kvasir.embedded.ranks.RankLoop;
-import io.kvasir.embedded.ranks.RankModel;
 
 /**
  * What trtllm-serve has besides OpenAI's endpoints: {@code /version}, {@code /server_info}, {@code
@@ -27,37 +23,20 @@ final class TrtllmEndpoints {
 
   private static final String HASH_ALGORITHM = "v1_block_key";
 
-  private final EmbeddedSettings settings;
-  private final RankModel model;
-  private final OptionsReader options;
-  private final InfoEndpoints info;
-  private final MetricsText metrics;
-  private final RankLoop ranks;
-  private final StandIn standIn;
+  private final StandInParts parts;
 
-  TrtllmEndpoints(
-      EmbeddedSettings settings,
-      RankModel model,
-      OptionsReader options,
-      InfoEndpoints info,
-      RankLoop ranks,
-      StandIn standIn) {
-    this.settings = settings;
-    this.model = model;
-    this.options = options;
-    this.info = info;
-    this.metrics = new MetricsText(settings, ranks, standIn.faults());
-    this.ranks = ranks;
-    this.standIn = standIn;
+  TrtllmEndpoints(StandInParts parts) {
+    this.parts = parts;
   }
 
   private void serverInfo(Incoming request) {
+    EmbeddedSettings settings = parts.settings();
     request.replyLater(
         200,
         Json.object()
-            .put("version", info.version())
+            .put("version", parts.info().version())
             .put("model", settings.model())
-            .put("tokens_per_block", metrics.blockTokens())
+            .put("tokens_per_block", parts.metrics().blockTokens())
             .put("max_batch_size", settings.executor().maxActiveRequests())
             .put("dp_size", settings.ranks())
             .put("kv_cache_hash_algo", HASH_ALGORITHM));
@@ -65,46 +44,48 @@ final class TrtllmEndpoints {
 
   /** The state of each rank as the statistics of its last iteration. */
   private void statistics(Incoming request) {
+    EmbeddedSettings settings = parts.settings();
     ArrayNode all = Json.array();
     for (int rank = 0; rank < settings.ranks(); rank++) {
       ObjectNode each =
           all.addObject()
-              .put("iter", ranks.meters().iterations())
-              .put("numActiveRequests", ranks.meters().running(rank))
-              .put("numQueuedRequests", ranks.meters().waiting(rank))
+              .put("iter", parts.ranks().meters().iterations())
+              .put("numActiveRequests", parts.ranks().meters().running(rank))
+              .put("numQueuedRequests", parts.ranks().meters().waiting(rank))
               .put("attentionDpRank", rank);
       each.putObject("kvCacheStats")
           .put("maxNumBlocks", settings.poolBlocks())
-          .put("usedNumBlocks", Math.round(metrics.usage(rank) * settings.poolBlocks()))
-          .put("tokensPerBlock", metrics.blockTokens());
+          .put("usedNumBlocks", Math.round(parts.metrics().usage(rank) * settings.poolBlocks()))
+          .put("tokensPerBlock", parts.metrics().blockTokens());
     }
     request.replyLater(200, all);
   }
 
   private void prometheus(Incoming request) {
-    request.replyLater(200, InfoEndpoints.PROMETHEUS, metrics.trtllm());
+    request.replyLater(200, InfoEndpoints.PROMETHEUS, parts.metrics().trtllm());
   }
 
   /** The events since the last request; none if they are published otherwise. */
   private void events(Incoming request) {
-    PolledBlocks polled = standIn.polled();
+    PolledBlocks polled = parts.standIn().polled();
     request.replyLater(200, polled == null ? Json.array() : polled.drain());
   }
 
   private void render(Incoming request) {
     RequestFields fields = request.fields();
-    options.requireModel(fields);
+    parts.options().requireModel(fields);
     JsonNode messages = fields.array("messages");
     if (messages == null) {
       throw fields.missing("messages");
     }
-    int[] tokens = model.tokens(model.chatPrompt(Conversation.of(fields, messages), true));
+    int[] tokens =
+        parts.model().tokens(parts.model().chatPrompt(Conversation.of(fields, messages), true));
     ObjectNode root =
         Json.object()
             .put("schema_version", 1)
             .put("kind", "chat")
             .put("request_id", OpenAiJson.newId("chatcmpl-"))
-            .put("model", settings.model());
+            .put("model", parts.settings().model());
     ArrayNode ids = root.putArray("token_ids");
     for (int token : tokens) {
       ids.add(token);
@@ -114,10 +95,10 @@ final class TrtllmEndpoints {
 
   /** Adds the endpoints. */
   void addTo(Routes routes) {
-    info.addCommonTo(routes);
+    parts.info().addCommonTo(routes);
     routes
-        .add("GET", "/health_generate", info::health)
-        .add("GET", "/version", info::version)
+        .add("GET", "/health_generate", parts.info()::health)
+        .add("GET", "/version", parts.info()::version)
         .add("GET", "/server_info", this::serverInfo)
         .add("GET", "/metrics", this::statistics)
         .add("GET", "/prometheus/metrics", this::prometheus)

@@ -21,11 +21,16 @@ public interface BlockSink {
   /**
    * Takes the changes of an iteration.
    *
+   * @param rank the rank
    * @param changes at least one change, in order
    * @return the number under which they, or the last of them, are published; -1 if they are not
    */
   long take(int rank, List<BlockChange> changes);
 
-  /** A rank restarts without blocks; its numbers start from 0. */
+  /**
+   * A rank restarts without blocks; its numbers start from 0.
+   *
+   * @param rank the rank
+   */
   void restart(int rank);
 }

@@ -81,7 +81,11 @@ public final class EmbeddingsEndpoint {
     request.replyLater(200, root);
   }
 
-  /** Adds the endpoint. */
+  /**
+   * Adds the endpoint.
+   *
+   * @param routes receives it
+   */
   public void addTo(Routes routes) {
     routes.add("POST", "/v1/embeddings", this::embed);
   }

@@ -32,7 +32,7 @@ public final class MetricsText {
     this.faults = faults;
   }
 
-  /** Tokens of a block, as the engine reports them. */
+  /** {@return the tokens of a block, as the engine reports them} */
   public int blockTokens() {
     int wrong = faults.engine().blockTokens();
     return wrong > 0 ? wrong : settings.tokensPerBlock();
@@ -61,7 +61,7 @@ public final class MetricsText {
     return out.text();
   }
 
-  /** The names of SGLang; the label {@code dp_rank} is the rank. */
+  /** {@return the metrics under the names of SGLang; the label {@code dp_rank} is the rank} */
   public String sglang() {
     MetricLines out = new MetricLines("sglang:", "dp_rank", settings, meters::isRetired);
     out.gauge("num_running_reqs", "Requests that run.", meters::running);
@@ -80,7 +80,7 @@ public final class MetricsText {
     return out.text();
   }
 
-  /** The names of TensorRT-LLM, which has no ranks here. */
+  /** {@return the metrics under the names of TensorRT-LLM, which has no ranks here} */
   public String trtllm() {
     MetricLines out = new MetricLines("trtllm_", "", settings, meters::isRetired);
     long running = 0;
@@ -104,7 +104,11 @@ public final class MetricsText {
     return queried == 0 ? 0 : (double) meters.matchedTokens(rank) / queried;
   }
 
-  /** Blocks of a rank in use, 1 for all. */
+  /**
+   * {@return the share of a rank's blocks that are in use, 0 to 1}
+   *
+   * @param rank the rank
+   */
   public double usage(int rank) {
     try {
       Occupancy occupancy = ranks.occupancy(rank);

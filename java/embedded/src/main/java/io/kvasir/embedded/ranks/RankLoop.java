@@ -61,6 +61,9 @@ public final class RankLoop implements AutoCloseable {
   /**
    * Starts the thread.
    *
+   * @param settings the engine's settings
+   * @param place where the ranks' pools are
+   * @param hasher hashes blocks
    * @param feeds follow the ranks' blocks, one each, or there are none
    * @param steps follow the ranks' steps; null for none
    */
@@ -153,7 +156,12 @@ public final class RankLoop implements AutoCloseable {
     onWorker(worker -> sequences.forEach(each -> worker.cancel(each.id())), () -> {});
   }
 
-  /** Retires a rank, for example because its device is unhealthy. */
+  /**
+   * Retires a rank, for example because its device is unhealthy.
+   *
+   * @param rank the rank
+   * @param reason why, for the log
+   */
   public void retire(int rank, String reason) {
     onWorker(worker -> worker.retire(rank, reason), () -> {});
   }

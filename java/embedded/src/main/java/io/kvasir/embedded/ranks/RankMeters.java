@@ -81,12 +81,21 @@ public final class RankMeters {
     iterations.incrementAndGet();
   }
 
-  /** {@return the number of sequences that run on a rank} */
+  /**
+   * {@return the number of sequences that run on a rank}
+   *
+   * @param rank the rank
+   */
   public int running(int rank) {
     return running.get(rank);
   }
 
-  /** Sequences that wait on a rank, and the rank's equal share of the worker's queue. */
+  /**
+   * {@return the number of sequences that wait on a rank, with the rank's equal share of the
+   * worker's queue}
+   *
+   * @param rank the rank
+   */
   public int waiting(int rank) {
     int queued = waiting.get(ranks);
     return waiting.get(rank) + queued / ranks + (rank < queued % ranks ? 1 : 0);

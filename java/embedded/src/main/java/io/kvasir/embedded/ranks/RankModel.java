@@ -113,7 +113,11 @@ public final class RankModel implements ServedModel {
         asked.options());
   }
 
-  /** Answers {@code GET /server_info}: the engine's settings and its live ranks. */
+  /**
+   * Answers {@code GET /server_info}: the engine's settings and its live ranks.
+   *
+   * @param request the request to answer
+   */
   public void serverInfo(Incoming request) {
     ObjectNode root =
         Json.object()

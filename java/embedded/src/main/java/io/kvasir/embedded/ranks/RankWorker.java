@@ -124,14 +124,22 @@ public final class RankWorker implements AutoCloseable {
     drainBlocks();
   }
 
-  /** Restarts the blocks of a rank; see {@link BlockFeed#restart}. */
+  /**
+   * Restarts the blocks of a rank; see {@link BlockFeed#restart}.
+   *
+   * @param rank the rank
+   */
   public void restartBlocks(int rank) {
     if (worker.isLive(rank)) {
       feeds.get(rank).restart(worker.pools().get(rank));
     }
   }
 
-  /** What a rank holds. */
+  /**
+   * {@return what a rank holds}
+   *
+   * @param rank the rank
+   */
   public BlockFeed.Truth blocks(int rank) {
     return feeds.get(rank).truth();
   }

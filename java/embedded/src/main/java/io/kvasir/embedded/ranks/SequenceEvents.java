@@ -187,7 +187,12 @@ public final class SequenceEvents implements RequestListener {
     wakeups.clear();
   }
 
-  /** Passes a task to an event loop; if that has ended, so have its requests. */
+  /**
+   * Passes a task to an event loop; if that has ended, so have its requests.
+   *
+   * @param loop the event loop
+   * @param task the task
+   */
   public static void execute(Executor loop, Runnable task) {
     try {
       loop.execute(task);

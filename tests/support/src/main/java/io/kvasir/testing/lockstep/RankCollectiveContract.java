@@ -27,10 +27,26 @@ public abstract class RankCollectiveContract {
 
   private static final Duration SHORT = Duration.ofMillis(200);
 
-  /** A group with a timeout of {@link #LONG}, each member's collective in order. */
+  /** Begins without a group. */
+  protected RankCollectiveContract() {}
+
+  /**
+   * Forms a group with a timeout of {@link #LONG}.
+   *
+   * @param members its members
+   * @return each member's collective, in order
+   * @throws Exception if the group is not formed
+   */
   protected abstract List<RankCollective> group(List<Member> members) throws Exception;
 
-  /** Gathers as the first member, with another timeout. */
+  /**
+   * Gathers as the first member, with another timeout.
+   *
+   * @param first the collective of the first member
+   * @param frame its frame
+   * @param timeout how long to wait for the others
+   * @return the frames
+   */
   protected abstract GatheredFrames gather(
       RankCollective first, ByteBuffer frame, Duration timeout);
 

@@ -18,7 +18,12 @@ public final class RunningMember {
     thread.start();
   }
 
-  /** Runs the member. */
+  /**
+   * Runs a member.
+   *
+   * @param member the member
+   * @return the member, running
+   */
   public static RunningMember start(Callable<?> member) {
     return new RunningMember(member);
   }
@@ -31,7 +36,11 @@ public final class RunningMember {
     }
   }
 
-  /** Waits until it is in one of these methods: what it did before has happened. */
+  /**
+   * Waits until it is in one of some methods: what it did before has happened.
+   *
+   * @param methods their names
+   */
   public void awaitIn(String... methods) {
     Await.until("a member in " + Arrays.toString(methods), () -> isIn(methods));
   }
@@ -46,7 +55,7 @@ public final class RunningMember {
     thread.interrupt();
   }
 
-  /** What it returned or threw; hanging is a failure. */
+  /** {@return what it returned or threw; hanging is a failure} */
   public Object outcome() {
     return Await.result("a member", outcome);
   }

@@ -9,7 +9,12 @@ public final class Threads {
 
   private Threads() {}
 
-  /** What each returned or threw, in order; hanging is a failure. */
+  /**
+   * Runs members in threads of their own; hanging is a failure.
+   *
+   * @param members the members
+   * @return what each returned or threw, in order
+   */
   public static List<Object> run(List<? extends Callable<?>> members) {
     List<RunningMember> running = new ArrayList<>();
     try {

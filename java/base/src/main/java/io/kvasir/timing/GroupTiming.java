@@ -150,7 +150,7 @@ public final class GroupTiming {
    * Ends the step in progress and learns from it.
    *
    * @param ms its duration in milliseconds; 0 if it was not measured
-   * @return the rank whose speed has changed for good, as far as the times tell; -1 for none
+   * @return the rank whose speed has changed for good, as far as the times show; -1 for none
    */
   public int end(double ms) {
     int slowest = 0;

@@ -81,7 +81,7 @@ public final class RankSpeed {
    * @param residual logarithm of the observed time over the predicted one
    * @param deviation its typical size
    * @param otherVariance variance of the residual that has other causes
-   * @return whether the speed has changed for good, as far as the residuals tell
+   * @return whether the speed has changed for good, as far as the residuals show
    */
   boolean learn(double residual, double deviation, double otherVariance) {
     boolean changed = alarm.add(residual / deviation);

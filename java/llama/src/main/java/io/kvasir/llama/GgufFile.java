@@ -168,7 +168,7 @@ final class GgufFile {
     return text("general.architecture");
   }
 
-  /** Number of tokens that the model knows. */
+  /** Number of tokens in the model's vocabulary. */
   int vocabularySize() {
     return (int) Math.min(Integer.MAX_VALUE, lengths.getOrDefault("tokenizer.ggml.tokens", 0L));
   }

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  *   <li>The coordinator sends its answer: proof, reason of a refusal or nothing.
  * </ol>
  *
- * <p>The magic number tells whether the group encrypts its connections once all have joined. A
+ * <p>The magic number states whether the group encrypts its connections once all have joined. A
  * proof is the HMAC of the sender's role, both nonces and the rest of the frame. This framing is
  * the same in all versions, so that a member of another version is authenticated before its version
  * is read.

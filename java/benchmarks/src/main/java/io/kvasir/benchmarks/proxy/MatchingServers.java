@@ -35,7 +35,7 @@ final class MatchingServers {
   private final ServerProcess gateway;
 
   /**
-   * Starts the stand-in and the gateway, and waits until the gateway knows the blocks.
+   * Starts the stand-in and the gateway, and waits until the gateway has the blocks.
    *
    * @param engine the stub engine
    * @param commands how they are started

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  * @param direct the engine without a proxy
  * @param nginx nginx before the engine
  * @param gateway the gateway before the engine
- * @param matching the gateway before the engine, matching blocks of prompts whose tokens it knows;
+ * @param matching the gateway before the engine, matching blocks of prompts whose tokens it has;
  *     null if that was not measured
  * @param newPrompts the same, asking the engine for the tokens of each prompt
  */

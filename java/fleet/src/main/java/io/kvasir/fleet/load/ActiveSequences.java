@@ -18,9 +18,9 @@ import org.jspecify.annotations.Nullable;
  * a number that never comes again, so that a late message about a failed attempt cannot change its
  * retry. Once all attempts have ended all loads are 0.
  *
- * <p>Not thread-safe: one lock guards all calls, and whoever reads, chooses and books in one step
- * owns it and holds it across {@link #potential} and {@link #add}. Nothing blocks. With no word on
- * it, a call costs O(1); the work on a prompt is O(1) a block for all ranks together. Memory is in
+ * <p>Not thread-safe: the caller guards all calls by one lock, and holds it across {@link
+ * #potential} and {@link #add} to read, choose and book in one step. Nothing blocks. A call without
+ * a stated cost is O(1); the work on a prompt is O(1) a block for all ranks together. Memory is in
  * proportion to the blocks and requests in flight, and shrinks with them. {@link #potential} and
  * {@link #add} look for stale requests first if the last look was long ago.
  */

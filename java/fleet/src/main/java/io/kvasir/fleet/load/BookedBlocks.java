@@ -4,9 +4,8 @@ import io.kvasir.model.Checks;
 import java.util.Arrays;
 
 /**
- * The blocks and the prefill that bookings take on their ranks: named blocks in a {@link
- * SequenceTree}, all others as totals of {@link LoadedRanks}. Which bookings there are is none of
- * its business. Not thread-safe.
+ * The blocks and the prefill that {@link Bookings} take on their ranks: named blocks in a {@link
+ * SequenceTree}, all others as totals of {@link LoadedRanks}. Not thread-safe.
  */
 final class BookedBlocks {
 
@@ -52,7 +51,7 @@ final class BookedBlocks {
     if (options.assumeKvReuse()) {
       named.count(sequenceHashes, blocks, liveBlocks);
     }
-    ranks.tell(out, named, blocksFor(inputTokens), liveBlocks);
+    ranks.write(out, named, blocksFor(inputTokens), liveBlocks);
   }
 
   /** Uses the named blocks of a request; returns where they end. O(blocks). */

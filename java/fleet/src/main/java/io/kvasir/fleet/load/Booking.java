@@ -72,8 +72,8 @@ final class Booking {
   }
 
   /**
-   * Discounts blocks of this request alone by the part of the output that has streamed out; tells
-   * by how much the discount has grown.
+   * Discounts blocks of this request alone by the part of the output that has streamed out; returns
+   * the growth of the discount.
    */
   long discount(long exclusiveBlocks) {
     long before = discount;

@@ -86,7 +86,7 @@ final class Bookings {
     return which(booking -> booking.rank == rank);
   }
 
-  /** The attempts that have given no sign of life for so long, as far as looks can tell. */
+  /** The attempts whose last sign of life, by the look that found it, is so long ago. */
   List<Booking> stale(long nowNs, long ageNs) {
     return which(
         booking -> {

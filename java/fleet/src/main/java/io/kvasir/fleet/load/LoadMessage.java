@@ -4,8 +4,8 @@ import io.kvasir.model.RankId;
 import java.util.Objects;
 
 /**
- * What a router tells its replicas about one attempt to serve a request. Immutable, if nobody
- * writes to the hashes of a load.
+ * A router's message to its replicas about one attempt to serve a request. Immutable as long as the
+ * hashes of its load are not changed.
  *
  * @param requestId the request
  * @param attempt the sender's number of the attempt, which grows from one to the next

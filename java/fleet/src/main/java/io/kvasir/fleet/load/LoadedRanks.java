@@ -151,8 +151,8 @@ final class LoadedRanks {
     return retained;
   }
 
-  /** Tells all totals, and what a request adds of whose blocks so many are live by slot. */
-  void tell(PredictedLoads out, SequenceTree named, int requestBlocks, int[] liveBlocks) {
+  /** Writes all totals, and what a request adds; so many of its blocks are in use, by slot. */
+  void write(PredictedLoads out, SequenceTree named, int requestBlocks, int[] liveBlocks) {
     out.clear(size());
     for (int i = 0; i < size(); i++) {
       int slot = order[i];

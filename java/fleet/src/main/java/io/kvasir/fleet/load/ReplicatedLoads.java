@@ -62,7 +62,7 @@ public final class ReplicatedLoads {
   private long refused;
 
   /**
-   * Makes a booker that knows no other router.
+   * Makes a booker without other routers.
    *
    * @param routerId this router, whose own messages are passed over
    * @param sequences where to book, and what this router states

@@ -55,7 +55,7 @@ final class SequenceTree {
     blocksByRank = Arrays.copyOf(blocksByRank, ranks);
   }
 
-  /** A request on a rank begins to use blocks. O(blocks). Tells where its sequence ends. */
+  /** A request on a rank begins to use blocks. O(blocks). Returns where its sequence ends. */
   SequenceRun begin(long[] hashes, int count, int rank) {
     return descend(root, hashes, count, rank, false);
   }

@@ -81,8 +81,8 @@ public interface FleetRouter extends AutoCloseable {
    * An attempt is still being served, though nothing of it may have come yet. Policies that count
    * load end an attempt that shows no sign of life for {@link
    * io.kvasir.fleet.load.ActiveSequencesOptions#staleAfterNs} (five minutes); this call, {@link
-   * #onTokens} and {@link #onPrefillDone} are such signs. A caller that knows which of its requests
-   * live reports them at intervals, each minute for example. O(1).
+   * #onTokens} and {@link #onPrefillDone} are such signs. A caller that has a list of its live
+   * requests reports them at intervals, each minute for example. O(1).
    *
    * @param attempt the attempt
    * @return false if the attempt is not in flight, or the policy ends none

@@ -138,7 +138,7 @@ final class LiveStream {
     return confirmed;
   }
 
-  /** Ends the doubt, because the engine no longer has the batch that would tell. */
+  /** Ends the doubt, because the engine no longer has the batch that would settle it. */
   void endDoubt() {
     unconfirmed = NONE;
   }

@@ -293,7 +293,7 @@ final class ReplayRounds {
     pauseNs = PROOF_INTERVAL_NS / 4;
     RecoverySource.Answer asked = wanted;
     boolean lacksLast = over.highest < over.lastBefore && over.replies < SEND_LIMIT;
-    boolean unknown = // the engine no longer keeps the batch that would tell
+    boolean unknown = // the engine no longer keeps the batch that would settle it
         over.confirms != NONE && over.confirms == stream.unconfirmed() && over.replies < SEND_LIMIT;
     if ((lacksLast || (unknown && asked == null)) && (over.replies > 0 || keepsLast)) {
       startOver.run();

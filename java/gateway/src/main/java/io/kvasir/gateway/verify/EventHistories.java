@@ -9,10 +9,10 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * An index behind event streams that notes of which ranks it knows all blocks. It does not know
- * them if the rank is cleared while it is hidden, which is what a stream does whose events are
- * gone, those before its first one among them; or if the parent of a stored block is unknown, or
- * there is no room for it. A rank that is removed starts over. Thread-safe.
+ * An index behind event streams that notes of which ranks it has all blocks. It does not have them
+ * if the rank is cleared while it is hidden, which is what a stream does whose events are gone,
+ * those before its first one among them; or if the parent of a stored block is unknown, or there is
+ * no room for it. A rank that is removed starts over. Thread-safe.
  */
 public final class EventHistories extends ForwardingIndex {
 
@@ -29,7 +29,7 @@ public final class EventHistories extends ForwardingIndex {
   }
 
   /**
-   * {@return whether the index knows all blocks of a rank, as far as its events show}
+   * {@return whether the index has all blocks of a rank, as far as its events show}
    *
    * @param rank the rank
    */

@@ -9,7 +9,7 @@ import java.util.Set;
 /**
  * TensorRT-LLM names its version at {@code /version} and the tokens of a block at {@code
  * /server_info}; {@code /prometheus/metrics} exists only with {@code return_perf_metrics}. Its
- * {@code /metrics} must not be asked: whoever reads it takes the statistics from everyone else.
+ * {@code /metrics} must not be asked: a reading removes the statistics for all other readers.
  */
 final class TrtllmProbe implements FlavorProbe {
 

@@ -36,7 +36,7 @@ record PolicyComparison(
 
   /**
    * Runs one replay for each policy and seed. {@code policies} maps a policy's name to its replay
-   * by seed, which must keep first tokens. The store knows a replay by {@code name}, policy and
+   * by seed, which must keep first tokens. The store keeps a replay by {@code name}, policy and
    * seed.
    */
   <L> Cell<L> compare(L load, String name, Map<String, LongFunction<ReplayResult>> policies)
@@ -47,7 +47,7 @@ record PolicyComparison(
         each(policies, (policy, replay, seed) -> run(runName(name, policy, seed), replay, seed)));
   }
 
-  /** Finds one figure of each policy for each seed. The store knows it by the same names. */
+  /** Finds one figure of each policy for each seed. The store keeps it by the same names. */
   Map<String, double[]> figures(String name, Map<String, LongToDoubleFunction> policies)
       throws InterruptedException {
     Map<String, List<Double>> found =

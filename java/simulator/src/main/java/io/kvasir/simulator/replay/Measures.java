@@ -17,7 +17,7 @@ public record Measures(@Nullable Objective objective, boolean reuseCurve, boolea
   /** Nothing else. */
   public static final Measures NONE = new Measures(null, false, false);
 
-  /** What a fleet router knows of the limits: {@return the times that every request asks for} */
+  /** The limits as a fleet router receives them: {@return the times that every request asks for} */
   LatencyTargets targets() {
     return objective == null
         ? LatencyTargets.NONE

@@ -11,7 +11,7 @@ import java.util.stream.Collectors;
 /**
  * A table with a column per result. For two results it adds the second relative to the first, and
  * which way that is; for more it marks the best and the worst of a row. Differences of 1 % or less
- * are not told apart.
+ * count as equal.
  */
 final class Comparison {
 

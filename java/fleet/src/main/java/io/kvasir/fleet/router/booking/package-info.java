@@ -5,8 +5,8 @@
  * loads, lets a {@link io.kvasir.fleet.router.booking.RankSelector} choose and books the choice in
  * one step. {@link io.kvasir.fleet.router.booking.RequestQueue} holds the requests that wait for
  * room on the ranks. Refusals are values, and every placement can list the costs that were
- * compared. The package knows no policy, starts no thread, contains no transport, and reads no
- * clock but the injected one.
+ * compared. The package contains no policy, starts no thread, has no transport, and reads no clock
+ * but the injected one.
  */
 @NullMarked
 package io.kvasir.fleet.router.booking;

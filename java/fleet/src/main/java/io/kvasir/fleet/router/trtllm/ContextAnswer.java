@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Immutable by contract: the token array is not copied and must not be changed by anyone.
  *
  * @param choices its choices; a good answer has one
- * @param promptTokenIds the prompt's tokens, or null if it does not tell them
+ * @param promptTokenIds the prompt's tokens, or null if it does not contain them
  */
 @SuppressWarnings("ArrayRecordComponent") // value semantics of the array are never used
 public record ContextAnswer(List<Choice> choices, int @Nullable [] promptTokenIds) {

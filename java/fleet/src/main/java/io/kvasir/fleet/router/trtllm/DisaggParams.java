@@ -129,7 +129,7 @@ public record DisaggParams(
   }
 
   /**
-   * Tells the rank's router what is known of the conversation.
+   * Sets the conversation's fields in the request for the rank.
    *
    * @param request the request as the rank will see it
    * @return the same builder

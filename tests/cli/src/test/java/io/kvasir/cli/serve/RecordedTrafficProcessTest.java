@@ -68,9 +68,11 @@ class RecordedTrafficProcessTest {
         ServingProcess.engine((options + " --events-port 0 --replay-port 0").split(" ", -1))) {
       Matcher ports = PORTS.matcher(engine.output());
       assertThat(ports.find()).as(engine.output()).isTrue();
+      // The block size is stated: a router that began before the engine said it, with blocks of
+      // another size, would leave its first requests out of the replay.
       String worker =
           engine.url()
-              + ",flavor=vllm,ranks=2,events=tcp://127.0.0.1:"
+              + ",flavor=vllm,ranks=2,block_size=16,events=tcp://127.0.0.1:"
               + ports.group(1)
               + ",replay=tcp://127.0.0.1:"
               + ports.group(2);
@@ -108,10 +110,10 @@ class RecordedTrafficProcessTest {
             .count();
     assertThat(report.get("completed").asInt())
         .as("%d of %d recorded; %s", recorded, all, report.get("rejected"))
-        .isBetween(all * 9 / 10, all);
+        .isEqualTo(all);
     assertThat(promptTokens).isPositive();
     assertThat(report.get("tokenHitRate").asDouble())
         .as("seed %s", SEED)
-        .isCloseTo((double) cachedTokens / promptTokens, within(0.1));
+        .isCloseTo((double) cachedTokens / promptTokens, within(0.05));
   }
 }

@@ -55,6 +55,13 @@ inline int64_t kvasir_index_alias(kvasir::PrefixIndex* index, int rank, const ui
   });
 }
 
+// Writes the handles that are known, and returns how many they are.
+inline int kvasir_index_known(const kvasir::PrefixIndex* index, int rank, const uint64_t* handles,
+                              int count, uint64_t* found) noexcept {
+  return static_cast<int>(
+      index->known(static_cast<uint32_t>(rank), handles, static_cast<uint32_t>(count), found));
+}
+
 // Whether the handle is known; writes the sequence hash of its block.
 inline bool kvasir_index_find(const kvasir::PrefixIndex* index, int rank, int64_t handle,
                               uint64_t* name) noexcept {

@@ -112,6 +112,9 @@ class PrefixIndex {
   IndexCounts counts() const;
   uint64_t memberships(uint32_t rank) const;
 
+  // Writes those of `count` handles that the rank knows, and returns how many they are.
+  uint32_t known(uint32_t rank, const uint64_t* handles, uint32_t count, uint64_t* found) const;
+
   // Writes the sequence hash of the block that a rank's handle names; false if there is none.
   bool find(uint32_t rank, uint64_t handle, uint64_t* name) const;
 

@@ -503,6 +503,19 @@ uint64_t PrefixIndex::memberships(uint32_t rank) const {
   return owner == nullptr ? 0 : owner->table.size();
 }
 
+uint32_t PrefixIndex::known(uint32_t rank, const uint64_t* handles, uint32_t count,
+                            uint64_t* found) const {
+  const Rank* owner = rank_of(rank);
+  if (owner == nullptr) return 0;
+  for (uint32_t i = 0; i < std::min(count, kAhead); ++i) owner->table.prefetch_slot(handles[i]);
+  uint32_t known = 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    if (i + kAhead < count) owner->table.prefetch_slot(handles[i + kAhead]);
+    if (owner->table.find(handles[i]) != kNoBlock) found[known++] = handles[i];
+  }
+  return known;
+}
+
 bool PrefixIndex::find(uint32_t rank, uint64_t handle, uint64_t* name) const {
   const Rank* owner = rank_of(rank);
   const uint32_t block = owner == nullptr ? kNoBlock : owner->table.find(handle);

@@ -14,6 +14,19 @@ import org.jspecify.annotations.Nullable;
 @SuppressWarnings("ArrayRecordComponent") // read once, not compared
 public sealed interface BlockEvent {
 
+  /** What blocks are that are stored, and that the rank holds under the same handles already. */
+  enum Repeats {
+    /** The same blocks, which are named again. One removal ends them. */
+    SAME,
+    /** Further copies of them. Each is removed on its own. */
+    COPIES,
+    /**
+     * Further copies, or the same ones: a request's blocks were stored, and the same batch goes on
+     * behind the last of them.
+     */
+    UNCLEAR
+  }
+
   /**
    * Blocks were stored, each behind the one before it. Either local or sequence hashes are given,
    * the other array is null.
@@ -26,6 +39,7 @@ public sealed interface BlockEvent {
    * @param handles one per block
    * @param localHashes one per block: the hash of its own tokens; or null
    * @param sequenceHashes one per block: the chained hash of everything up to its end; or null
+   * @param repeats what blocks are that the rank holds under these handles already
    */
   @SuppressWarnings("NullAway") // it does not see the annotation of an array that is a component
   record Stored(
@@ -35,7 +49,8 @@ public sealed interface BlockEvent {
       long rootHash,
       long[] handles,
       long @Nullable [] localHashes,
-      long @Nullable [] sequenceHashes)
+      long @Nullable [] sequenceHashes,
+      Repeats repeats)
       implements BlockEvent {
 
     /**
@@ -58,6 +73,16 @@ public sealed interface BlockEvent {
                 + ", not "
                 + hashes);
       }
+    }
+
+    /**
+     * {@return the same change, with other repeats}
+     *
+     * @param other what blocks are that the rank holds already
+     */
+    public Stored with(Repeats other) {
+      return new Stored(
+          naming, root, parentHandle, rootHash, handles, localHashes, sequenceHashes, other);
     }
 
     /** {@return the hashes that are given, one per block: local hashes or sequence hashes} */
@@ -85,7 +110,7 @@ public sealed interface BlockEvent {
      * @return the event
      */
     public static Stored root(long rootHash, long[] handles, long[] localHashes) {
-      return new Stored(null, true, 0, rootHash, handles, localHashes, null);
+      return new Stored(null, true, 0, rootHash, handles, localHashes, null, Repeats.SAME);
     }
 
     /**
@@ -97,7 +122,7 @@ public sealed interface BlockEvent {
      * @return the event
      */
     public static Stored after(long parentHandle, long[] handles, long[] localHashes) {
-      return new Stored(null, false, parentHandle, 0, handles, localHashes, null);
+      return new Stored(null, false, parentHandle, 0, handles, localHashes, null, Repeats.SAME);
     }
 
     /**
@@ -108,7 +133,7 @@ public sealed interface BlockEvent {
      * @return the event
      */
     public static Stored named(@Nullable BlockNaming naming, long... sequenceHashes) {
-      return new Stored(naming, true, 0, 0, sequenceHashes, null, sequenceHashes);
+      return new Stored(naming, true, 0, 0, sequenceHashes, null, sequenceHashes, Repeats.SAME);
     }
 
     /**
@@ -121,7 +146,7 @@ public sealed interface BlockEvent {
      */
     public static Stored namedAfter(
         @Nullable BlockNaming naming, long parent, long... sequenceHashes) {
-      return new Stored(naming, false, parent, 0, sequenceHashes, null, sequenceHashes);
+      return new Stored(naming, false, parent, 0, sequenceHashes, null, sequenceHashes, Repeats.SAME);
     }
   }
 
@@ -151,8 +176,9 @@ public sealed interface BlockEvent {
    * @param handles the further handles, one per block
    * @param of a handle of the same block each; where the rank does not hold it, the block's part of
    *     the event has no effect
+   * @param repeats as for stored blocks
    */
-  record Aliased(long[] handles, long[] of) implements BlockEvent {
+  record Aliased(long[] handles, long[] of, Repeats repeats) implements BlockEvent {
 
     /**
      * Checks the arrays.

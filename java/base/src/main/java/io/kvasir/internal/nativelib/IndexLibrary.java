@@ -116,6 +116,24 @@ public final class IndexLibrary {
       int count);
 
   /**
+   * Finds the handles that a rank knows.
+   *
+   * @param index its address
+   * @param rank slot of the rank
+   * @param handles handles
+   * @param count number of handles
+   * @param found receives those that it knows; at least as long
+   * @return how many they are
+   */
+  @CriticalRegion
+  public static native int kvasir_index_known(
+      @Cast("kvasir::PrefixIndex*") long index,
+      int rank,
+      @Cast("const uint64_t*") long[] handles,
+      int count,
+      @Cast("uint64_t*") long[] found);
+
+  /**
    * Looks a handle up.
    *
    * @param index its address

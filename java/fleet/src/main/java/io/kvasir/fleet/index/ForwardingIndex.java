@@ -65,6 +65,11 @@ public abstract class ForwardingIndex implements PrefixIndex {
   }
 
   @Override
+  public int known(RankId rank, long[] handles, long[] found) {
+    return index.known(rank, handles, found);
+  }
+
+  @Override
   public long handles(RankId rank) {
     return index.handles(rank);
   }

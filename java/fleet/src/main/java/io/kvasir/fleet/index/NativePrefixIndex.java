@@ -312,6 +312,20 @@ public final class NativePrefixIndex implements PrefixIndex {
   }
 
   @Override
+  public int known(RankId rank, long[] handles, long[] found) {
+    Objects.checkFromIndexSize(0, handles.length, found.length);
+    long address = beginChange();
+    try {
+      Integer slot = slots.get(rank);
+      return slot == null
+          ? 0
+          : IndexLibrary.kvasir_index_known(address, slot, handles, handles.length, found);
+    } finally {
+      endChange();
+    }
+  }
+
+  @Override
   public long handles(RankId rank) {
     long address = beginChange();
     try {

@@ -104,6 +104,24 @@ public interface PrefixIndex extends AutoCloseable {
   }
 
   /**
+   * Finds which of some handles a rank has, as of the changes so far. O(handles).
+   *
+   * @param rank the rank
+   * @param handles the handles
+   * @param found receives those that it has, in their order; at least as long
+   * @return how many they are; 0 if the index keeps none
+   */
+  default int known(RankId rank, long[] handles, long[] found) {
+    int known = 0;
+    for (long handle : handles) {
+      if (sequenceHash(rank, handle) != null) {
+        found[known++] = handle;
+      }
+    }
+    return known;
+  }
+
+  /**
    * {@return the handles of a rank, at least 0; 0 if the index keeps none}
    *
    * @param rank the rank

@@ -49,6 +49,8 @@ final class BlocksReader {
       case KV_CACHE_SPEC_SLIDING_WINDOW -> blocks.setWindow(reader.smallInteger(Integer.MAX_VALUE));
       case MM_KEYS -> imageKeysAt = readLater();
       case LOCALITY -> readLocality();
+      case OWNERSHIP -> readOwnership();
+      case ORIGIN -> readOrigin();
     }
   }
 
@@ -190,13 +192,29 @@ final class BlocksReader {
 
   /** What is no text states no locality. */
   private void readLocality() throws SkipException {
+    int length = lengthOfText();
+    blocks.setLocality(reader.bytes(), reader.valueFrom(), reader.valueFrom() + length);
+  }
+
+  private void readOwnership() throws SkipException {
+    int length = lengthOfText();
+    blocks.setOwnership(reader.bytes(), reader.valueFrom(), reader.valueFrom() + length);
+  }
+
+  private void readOrigin() throws SkipException {
+    int length = lengthOfText();
+    blocks.setOrigin(reader.bytes(), reader.valueFrom(), reader.valueFrom() + length);
+  }
+
+  /** Reads a value, which begins at {@code reader.valueFrom()} if it is a text; 0 for any other. */
+  private int lengthOfText() throws SkipException {
     int begin = reader.position();
     if (reader.next() == WireType.TEXT) {
-      int from = reader.valueFrom();
-      blocks.setLocality(reader.bytes(), from, from + reader.length());
+      return reader.length();
     }
     reader.seek(begin);
     reader.skip();
+    return 0;
   }
 
   private void readText(WireText text) throws SkipException {

@@ -205,6 +205,7 @@ final class EventReader {
   private void readTail(int slots) throws SkipException {
     boolean keysRead = false;
     boolean groupRead = false;
+    boolean kindRead = false;
     for (int i = 0; i < slots; i++) {
       int begin = reader.position();
       WireType type = reader.next();
@@ -217,8 +218,13 @@ final class EventReader {
         groupRead = true;
       } else if (type == WireType.TEXT) {
         if (!readLocality()) {
-          fields.read(WireField.KV_CACHE_SPEC_KIND);
-          groupRead = true;
+          boolean kind = groupRead && !kindRead;
+          if (kind) {
+            fields.read(WireField.KV_CACHE_SPEC_KIND);
+          } else {
+            reader.skip(); // the session of a request
+          }
+          kindRead |= kind;
         }
       } else {
         reader.skip();

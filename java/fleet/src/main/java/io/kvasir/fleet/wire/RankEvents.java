@@ -27,6 +27,10 @@ import org.jspecify.annotations.Nullable;
  *       stored copy without tokens is another handle of the block on the GPU.
  *   <li><b>Windows.</b> Groups with a sliding window and the like do not say which prefixes can be
  *       reused. Their events are counted as {@link SkipCause#OTHER_GROUP}.
+ *   <li><b>Copies.</b> A store of blocks that are held already is of further copies ({@link
+ *       BlockEvent.Repeats}), unless the engine says that it reused them.
+ *   <li><b>Media.</b> What is in a medium that is not known to be the worker's own, or in a store
+ *       of several workers, is not followed.
  * </ul>
  *
  * <p>One thread passes events; any thread may read the counts. O(tokens) for stored blocks, one
@@ -43,10 +47,19 @@ public final class RankEvents implements WireListener {
   private final ScopeIds adapters = new ScopeIds();
   private final ScopeIds salts = new ScopeIds();
   private final BitSet otherGroups = new BitSet();
+
+  /** Groups that have stored blocks of the rank's size; 0 for none, then by index. */
+  private final BitSet wholeGroups = new BitSet();
+
   private int mainGroup = -1;
   private long[] sequence = {};
   private List<BlockEvent> events = new ArrayList<>();
   private int batchRank = -1;
+  private boolean saysOrigin;
+
+  /** How many of the events are of earlier batches. */
+  private int batchBegin;
+
   private volatile int otherBlockSize;
 
   /**
@@ -71,6 +84,7 @@ public final class RankEvents implements WireListener {
     }
     List<BlockEvent> taken = events;
     events = new ArrayList<>();
+    batchBegin = 0;
     return taken;
   }
 
@@ -81,7 +95,9 @@ public final class RankEvents implements WireListener {
    */
   public void reset() {
     otherGroups.clear();
+    wholeGroups.clear();
     mainGroup = -1;
+    saysOrigin = false;
     batchRank = -1;
     otherBlockSize = 0;
   }
@@ -107,19 +123,23 @@ public final class RankEvents implements WireListener {
   @Override
   public void onBatch(double timestamp, int dpRank) {
     batchRank = dpRank;
+    batchBegin = events.size();
   }
 
   @Override
   public void onStored(WireBlocks blocks) {
-    if (blocks.remote()) {
-      skips.add(SkipCause.REMOTE);
+    if (skipsPlace(blocks)) {
+      return;
+    }
+    if (!blocks.knownKind()) {
+      skips.add(SkipCause.OTHER_KIND);
     } else if (!follows(blocks)) {
       skips.add(SkipCause.OTHER_GROUP);
     } else if (blocks.tokenCount() == 0 && tier(blocks) != 0 && blocks.blockCount() > 0) {
-      events.add(new BlockEvent.Aliased(handles(blocks), engineHashes(blocks)));
+      events.add(
+          new BlockEvent.Aliased(handles(blocks), engineHashes(blocks), repeatsOf(blocks)));
     } else if (blocks.tokenCount() != 0 && blocks.blockSize() != tokensPerBlock) {
-      otherBlockSize = blocks.blockSize();
-      skips.add(SkipCause.OTHER_BLOCK_SIZE);
+      skipSize(blocks);
     } else if (blocks.tokenCount() != (long) blocks.blockCount() * tokensPerBlock) {
       skips.add(SkipCause.TOKEN_COUNT);
     } else if (blocks.blockCount() > 0) {
@@ -127,11 +147,42 @@ public final class RankEvents implements WireListener {
     }
   }
 
-  @Override
-  public void onRemoved(WireBlocks blocks) {
+  /** Counts and skips what is not in the worker's own memory. */
+  private boolean skipsPlace(WireBlocks blocks) {
     if (blocks.remote()) {
       skips.add(SkipCause.REMOTE);
-    } else if (blocks.group() >= 0 && otherGroups.get(blocks.group())) {
+      return true;
+    }
+    if (!blocks.ownMedium()) {
+      skips.add(SkipCause.OTHER_MEDIUM);
+      return true;
+    }
+    return false;
+  }
+
+  /** Smaller blocks of a group that has whole ones are parts of them. */
+  private void skipSize(WireBlocks blocks) {
+    if (blocks.blockSize() < tokensPerBlock && wholeGroups.get(blocks.group() + 1)) {
+      skips.add(SkipCause.PARTIAL_BLOCK);
+    } else {
+      otherBlockSize = blocks.blockSize();
+      skips.add(SkipCause.OTHER_BLOCK_SIZE);
+    }
+  }
+
+  private BlockEvent.Repeats repeatsOf(WireBlocks blocks) {
+    saysOrigin |= blocks.origin() != WireBlocks.Origin.UNKNOWN;
+    return blocks.origin() == WireBlocks.Origin.REUSED
+        ? BlockEvent.Repeats.SAME
+        : BlockEvent.Repeats.COPIES;
+  }
+
+  @Override
+  public void onRemoved(WireBlocks blocks) {
+    if (skipsPlace(blocks)) {
+      return;
+    }
+    if (blocks.group() >= 0 && otherGroups.get(blocks.group())) {
       skips.add(SkipCause.OTHER_GROUP);
     } else if (blocks.blockCount() > 0) {
       events.add(new BlockEvent.Removed(null, handles(blocks)));
@@ -181,19 +232,41 @@ public final class RankEvents implements WireListener {
       int block = blocks.markedBlock(i);
       local[block] = Digest64.fold(local[block], blocks.markDigest(i));
     }
+    wholeGroups.set(blocks.group() + 1);
     BlockEvent.Stored stored;
     if (blocks.root()) {
       stored = BlockEvent.Stored.root(rootHash(blocks), handles, local);
     } else {
-      if (blocks.medium() != WireBlocks.GPU) {
-        // The blocks before these may be on the GPU only. Then these are found there too.
-        events.add(new BlockEvent.Aliased(handles, engineHashes(blocks)));
+      long parent = handle(tier(blocks), blocks.parent());
+      if (!saysOrigin) {
+        doubtLast(parent);
       }
-      stored = BlockEvent.Stored.after(handle(tier(blocks), blocks.parent()), handles, local);
+      stored = BlockEvent.Stored.after(parent, handles, local);
     }
+    stored = stored.with(repeatsOf(blocks));
     events.add(stored);
+    if (!blocks.root() && blocks.medium() != WireBlocks.GPU) {
+      // The blocks before these may be on the GPU only. Then these are found there too.
+      events.add(
+          new BlockEvent.Aliased(handles, engineHashes(blocks), BlockEvent.Repeats.SAME));
+    }
     if (listener != null) {
       listener.onStored(blocks, stored);
+    }
+  }
+
+  /**
+   * Where an engine announces again what a request found in its cache (vLLM's report mode full),
+   * that is the event before the one with the blocks that the request has computed.
+   */
+  private void doubtLast(long parent) {
+    int last = events.size() - 1;
+    if (last >= batchBegin
+        && events.get(last) instanceof BlockEvent.Stored before
+        && before.root()
+        && before.repeats() == BlockEvent.Repeats.COPIES
+        && before.handles()[before.handles().length - 1] == parent) {
+      events.set(last, before.with(BlockEvent.Repeats.UNCLEAR));
     }
   }
 
@@ -209,14 +282,15 @@ public final class RankEvents implements WireListener {
         new CacheScope(named || blocks.hasLoraId(), adapter, salted, salt));
   }
 
-  /** Stands for medium and group; 0 for the GPU and the main group. */
+  /** Stands for medium, owner and group; 0 for the engine itself, the GPU and the main group. */
   private long tier(WireBlocks blocks) {
     boolean main = blocks.group() < 0 || blocks.group() == mainGroup;
-    if (main && blocks.medium() == WireBlocks.GPU) {
+    if (main && blocks.medium() == WireBlocks.GPU && blocks.ownership() == 0) {
       return 0;
     }
     long medium = Digest64.fold(Digest64.EMPTY, blocks.medium());
-    return Digest64.fold(medium, main ? -1 : blocks.group());
+    long owned = Digest64.fold(medium, blocks.ownership());
+    return Digest64.fold(owned, main ? -1 : blocks.group());
   }
 
   private static long handle(long tier, long hash) {

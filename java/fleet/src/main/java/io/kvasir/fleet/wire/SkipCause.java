@@ -20,6 +20,12 @@ public enum SkipCause {
   TOKEN_COUNT,
   /** The event is about a cache group that does not keep whole prefixes. Not an error. */
   OTHER_GROUP,
+  /** The event is about a cache group of a kind that is not known. */
+  OTHER_KIND,
+  /** The event is about a part of a block. Not an error: only whole blocks are matched. */
+  PARTIAL_BLOCK,
   /** The event is about a store that is not the worker's own. Not an error. */
-  REMOTE
+  REMOTE,
+  /** The event is about a medium that is not known to be the worker's own. */
+  OTHER_MEDIUM
 }

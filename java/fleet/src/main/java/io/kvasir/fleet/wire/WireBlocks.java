@@ -1,6 +1,8 @@
 package io.kvasir.fleet.wire;
 
+import it.unimi.dsi.fastutil.longs.LongOpenHashSet;
 import java.util.Arrays;
+import java.util.stream.Stream;
 
 /**
  * The blocks of one event of an engine: stored blocks, each behind the one before it, or removed
@@ -9,12 +11,33 @@ import java.util.Arrays;
  */
 public final class WireBlocks {
 
+  /** How stored blocks came to be named. */
+  enum Origin {
+    /** The event does not say. */
+    UNKNOWN,
+    /** A request computed them. */
+    NEW,
+    /** A request found them in the cache. */
+    REUSED
+  }
+
   /** The medium of an event that names none, or the GPU. */
   static final long GPU = 0;
 
   private static final long GPU_TEXT = digestOf("gpu");
   private static final long LOCAL_TEXT = digestOf("local");
   private static final long REMOTE_TEXT = digestOf("remote");
+  private static final long NEW_TEXT = digestOf("new");
+  private static final long REUSED_TEXT = digestOf("reused");
+
+  /** A worker's own memory and disks, in all spellings of the engines. */
+  private static final LongOpenHashSet OWN_MEDIA =
+      new LongOpenHashSet(
+          Stream.of(
+                  "device", "cpu", "cpu_pinned", "cpu_tier1", "cpu_tier2", "host", "disk", "nvme",
+                  "storage", "fs", "obj")
+              .mapToLong(WireBlocks::digestOf)
+              .toArray());
 
   private long[] hashes = new long[64];
   private int hashCount;
@@ -24,7 +47,9 @@ public final class WireBlocks {
   private long parent;
   private int blockSize;
   private long medium;
+  private long ownership;
   private boolean remote;
+  private Origin origin = Origin.UNKNOWN;
   private int group;
   private int window;
   private boolean hasLoraId;
@@ -93,7 +118,9 @@ public final class WireBlocks {
     parent = 0;
     blockSize = 0;
     medium = GPU;
+    ownership = 0;
     remote = false;
+    origin = Origin.UNKNOWN;
     group = -1;
     window = 0;
     hasLoraId = false;
@@ -174,9 +201,34 @@ public final class WireBlocks {
     return medium;
   }
 
+  /** Whether the medium is known to be the worker's own. */
+  boolean ownMedium() {
+    return medium == GPU || OWN_MEDIA.contains(medium);
+  }
+
   void setMedium(byte[] bytes, int from, int to) {
     long digest = WireHashes.digestIgnoringCase(bytes, from, to);
     medium = from == to || digest == GPU_TEXT ? GPU : digest;
+  }
+
+  /** A number that stands for the part of the engine that holds the blocks; 0 for the engine. */
+  long ownership() {
+    return ownership;
+  }
+
+  void setOwnership(byte[] bytes, int from, int to) {
+    ownership = from == to ? 0 : WireHashes.digest(bytes, from, to);
+  }
+
+  /** How the blocks came to be stored, as the event says. */
+  Origin origin() {
+    return origin;
+  }
+
+  void setOrigin(byte[] bytes, int from, int to) {
+    long digest = from == to ? 0 : WireHashes.digestIgnoringCase(bytes, from, to);
+    origin =
+        digest == REUSED_TEXT ? Origin.REUSED : digest == NEW_TEXT ? Origin.NEW : Origin.UNKNOWN;
   }
 
   /** Whether the blocks are in a store that is not the worker's own, such as a shared one. */
@@ -212,20 +264,26 @@ public final class WireBlocks {
     return kind;
   }
 
+  /** Whether the kind of the blocks' group is one that engines are known to have, or not stated. */
+  boolean knownKind() {
+    return kind.isEmpty()
+        || kind.endsWith("full_attention")
+        || kind.startsWith("mla")
+        || kind.startsWith("sliding_window")
+        || kind.startsWith("mamba")
+        || kind.startsWith("chunked_local")
+        || kind.startsWith("cross")
+        || kind.startsWith("encoder");
+  }
+
   /**
    * Whether blocks of this kind keep whole prefixes. A kind of full attention may have a window,
    * where layers with a window are cached like the others.
    */
   boolean keepsPrefixes() {
-    if (kind.endsWith("full_attention") || kind.startsWith("mla")) {
-      return true;
-    }
-    return window <= 0
-        && !kind.startsWith("sliding_window")
-        && !kind.startsWith("mamba")
-        && !kind.startsWith("chunked_local")
-        && !kind.startsWith("cross")
-        && !kind.startsWith("encoder");
+    return kind.endsWith("full_attention")
+        || kind.startsWith("mla")
+        || (kind.isEmpty() && window <= 0);
   }
 
   WireText loraName() {

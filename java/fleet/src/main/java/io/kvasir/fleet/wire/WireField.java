@@ -19,7 +19,9 @@ enum WireField {
   KV_CACHE_SPEC_KIND,
   KV_CACHE_SPEC_SLIDING_WINDOW,
   MM_KEYS,
-  LOCALITY;
+  LOCALITY,
+  OWNERSHIP,
+  ORIGIN;
 
   private static final WireField[] ALL = values();
   private static final byte[][] NAMES = names();
@@ -44,6 +46,9 @@ enum WireField {
 
   /** Whether removed blocks have this field too. */
   boolean ofRemoved() {
-    return this == BLOCK_HASHES || this == MEDIUM || this == GROUP_IDX || this == LOCALITY;
+    return switch (this) {
+      case BLOCK_HASHES, MEDIUM, GROUP_IDX, LOCALITY, OWNERSHIP -> true;
+      default -> false;
+    };
   }
 }

@@ -146,6 +146,7 @@ final class RanksHandler implements Consumer<Exchange> {
     FeedStatus feed = report.feed();
     json.writeStringField("state", feed.state().id());
     json.writeNumberField("blocks", report.blocks());
+    json.writeNumberField("copies", report.copies());
     json.writeBooleanField("untrusted", report.untrusted());
     json.writeNumberField("last_batch", feed.lastNumber());
     json.writeNumberField("batches", feed.batches());

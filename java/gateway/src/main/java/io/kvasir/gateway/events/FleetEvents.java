@@ -1,6 +1,7 @@
 package io.kvasir.gateway.events;
 
 import io.kvasir.event.BlockEvent;
+import io.kvasir.fleet.index.CopyCounts;
 import io.kvasir.fleet.index.EventStreams;
 import io.kvasir.fleet.index.FirstNumber;
 import io.kvasir.fleet.index.PrefixIndex;
@@ -41,6 +42,7 @@ public final class FleetEvents {
           SkipCause.TOKEN_COUNT);
 
   private final EventPump pump;
+  private final CopyCounts copies;
   private final MutedRanks index;
   private final PrefixIndex confirmed;
   private final EventStreams streams;
@@ -63,7 +65,8 @@ public final class FleetEvents {
    */
   public FleetEvents(EventPump pump, PrefixIndex index, int tokensPerBlock) {
     this.pump = pump;
-    this.index = new MutedRanks(index);
+    this.copies = new CopyCounts(index);
+    this.index = new MutedRanks(copies);
     this.confirmed = index.confirmed();
     this.streams =
         new EventStreams(this.index, this::recover, StreamLimits.DEFAULT, FirstNumber.ZERO);
@@ -228,7 +231,7 @@ public final class FleetEvents {
   public @Nullable RankReport report(RankId rank) {
     PolledRanks ranks = polled.get(rank.workerId());
     if (ranks != null && rank.dpRank() < ranks.count()) {
-      return ranks.report(rank.dpRank(), blocks(rank), failed);
+      return ranks.report(rank.dpRank(), blocks(rank), copies.copies(rank), failed);
     }
     Sink sink = sinks.get(rank);
     if (sink == null) {
@@ -239,6 +242,7 @@ public final class FleetEvents {
     return new RankReport(
         failed ? known.in(FeedState.FAILED) : known,
         blocks(rank),
+        copies.copies(rank),
         sink.gaps,
         sink.untrusted,
         sink.events.otherBlockSize(),

@@ -176,11 +176,12 @@ final class PolledRanks implements TrtllmEventJson.Sink {
   }
 
   /** A rank's report. Any thread. */
-  RankReport report(int of, long blocks, boolean failed) {
+  RankReport report(int of, long blocks, long copies, boolean failed) {
     Rank rank = ranks[of];
     return new RankReport(
         failed ? rank.status.in(FeedState.FAILED) : rank.status,
         blocks,
+        copies,
         rank.gaps,
         damaged,
         rank.events.otherBlockSize(),

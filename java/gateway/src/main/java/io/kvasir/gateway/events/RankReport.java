@@ -8,6 +8,7 @@ import io.kvasir.fleet.wire.SkipCounts;
  *
  * @param feed its event stream
  * @param blocks handles of blocks in the index
+ * @param copies further copies of blocks, which the rank holds several times
  * @param gaps how often batches were missing
  * @param untrusted whether an event could not be read, so that the index may be wrong about the
  *     rank
@@ -18,6 +19,7 @@ import io.kvasir.fleet.wire.SkipCounts;
 public record RankReport(
     FeedStatus feed,
     long blocks,
+    long copies,
     long gaps,
     boolean untrusted,
     int otherBlockSize,

@@ -170,7 +170,8 @@ final class RandomIndexRun {
                 sequence ? null : locals,
                 sequence
                     ? sequenceHashes(rank, first, first ? root : parentHandle, locals)
-                    : null));
+                    : null,
+                BlockEvent.Repeats.SAME));
     if (status == ChangeStatus.APPLIED) {
       for (int i = 0; i < count; i++) {
         known.add(new Named(names[i], prompt, from + i + 1));
@@ -194,7 +195,7 @@ final class RandomIndexRun {
               : block.handle() ^ 0x5DEECE66DL << random.nextInt(3);
       more.add(new Named(names[i], block.prompt(), block.depth()));
     }
-    apply(rank, new BlockEvent.Aliased(names, of));
+    apply(rank, new BlockEvent.Aliased(names, of, BlockEvent.Repeats.SAME));
     known.addAll(more);
   }
 

@@ -181,6 +181,79 @@ class RankEventsTest {
   }
 
   @Test
+  void mediaThatAreNotKnownToBeTheWorkersOwnAreNotFollowed() {
+    for (String shared : List.of("EXTERNAL", "REMOTE", "mooncake")) {
+      decode(
+          stored(HASHES, null, TOKENS, BLOCK, "medium", shared),
+          stored(HASHES, null, List.of(), 0, "medium", shared));
+      assertThat(matched()).as(shared).isZero();
+    }
+    assertThat(rank.skips().of(SkipCause.OTHER_MEDIUM)).isEqualTo(6);
+    List<String> own = List.of("gpu", "DEVICE", "CPU", "CPU_PINNED", "CPU_TIER2", "disk", "FS");
+    for (String medium : own) {
+      decode(List.of("AllBlocksCleared"), stored(HASHES, null, TOKENS, BLOCK, "medium", medium));
+      assertThat(matched()).as(medium).isEqualTo(3);
+      decode(removed(HASHES, "medium", "EXTERNAL"));
+      assertThat(matched()).as(medium).isEqualTo(3);
+    }
+  }
+
+  @Test
+  void partsOfAnEngineHoldBlocksOnTheirOwn() {
+    decode(
+        stored(HASHES, null, TOKENS, BLOCK, "medium", "STORAGE", "ownership", "tier-a"),
+        stored(HASHES, null, TOKENS, BLOCK, "medium", "STORAGE", "ownership", "tier-b"),
+        removed(HASHES, "medium", "STORAGE", "ownership", "tier-a"));
+    assertThat(matched()).isEqualTo(3);
+    decode(removed(HASHES, "medium", "STORAGE"));
+    assertThat(matched()).isEqualTo(3);
+    decode(removed(HASHES, "medium", "STORAGE", "ownership", "tier-b"));
+    assertThat(matched()).isZero();
+  }
+
+  @Test
+  void groupsOfAKindThatIsNotKnownAreNotFollowed() {
+    decode(stored(HASHES, null, TOKENS, BLOCK, "group_idx", 0, "kv_cache_spec_kind", "unknown"));
+    assertThat(matched()).isZero();
+    assertThat(rank.skips().of(SkipCause.OTHER_KIND)).isEqualTo(1);
+    for (String kind : List.of("full_attention", "mla_attention", "sink_full_attention")) {
+      decode(List.of("AllBlocksCleared"));
+      decode(stored(HASHES, null, TOKENS, BLOCK, "group_idx", 0, "kv_cache_spec_kind", kind));
+      assertThat(matched()).as(kind).isEqualTo(3);
+    }
+  }
+
+  @Test
+  void partsOfBlocksAreNoProblem() {
+    decode(stored(HASHES, null, TOKENS, BLOCK));
+    decode(stored(List.of(7, 8), 103, List.of(1, 2, 3, 4), BLOCK / 2));
+    assertThat(rank.skips().of(SkipCause.PARTIAL_BLOCK)).isEqualTo(1);
+    assertThat(rank.otherBlockSize()).isZero();
+    decode(stored(List.of(7), 103, List.of(1, 2, 3, 4, 5, 6, 7, 8), 2 * BLOCK));
+    assertThat(rank.otherBlockSize()).isEqualTo(2 * BLOCK);
+  }
+
+  private BlockEvent.Repeats repeats(Object... events) {
+    return ((BlockEvent.Stored) decode(events).get(0)).repeats();
+  }
+
+  @Test
+  void repeatedBlocksAreCopiesUnlessTheEngineReusedThem() {
+    Object root = stored(HASHES.subList(0, 2), null, TOKENS.subList(0, 2 * BLOCK), BLOCK);
+    List<Integer> last = TOKENS.subList(2 * BLOCK, 3 * BLOCK);
+    Object behind = stored(List.of(103), 102, last, BLOCK);
+    Object aside = stored(List.of(113), 101, last, BLOCK);
+    assertThat(repeats(root)).isEqualTo(BlockEvent.Repeats.COPIES);
+    assertThat(repeats(behind)).as("in another batch").isEqualTo(BlockEvent.Repeats.COPIES);
+    assertThat(repeats(root, aside)).isEqualTo(BlockEvent.Repeats.COPIES);
+    assertThat(repeats(root, behind)).isEqualTo(BlockEvent.Repeats.UNCLEAR);
+    Object reused =
+        stored(HASHES.subList(0, 2), null, TOKENS.subList(0, 2 * BLOCK), BLOCK, "origin", "REUSED");
+    assertThat(repeats(reused, behind)).isEqualTo(BlockEvent.Repeats.SAME);
+    assertThat(repeats(root, behind)).as("it says so").isEqualTo(BlockEvent.Repeats.COPIES);
+  }
+
+  @Test
   void eventsInTheFormOfArraysHaveAPlaceToo() {
     List<Object> stored = new ArrayList<>(Arrays.asList("BlockStored", HASHES, null, TOKENS));
     stored.addAll(Arrays.asList(BLOCK, null, "STORAGE", null, null, 0, "full_attention", null));

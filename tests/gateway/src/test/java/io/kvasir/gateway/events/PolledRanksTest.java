@@ -70,7 +70,7 @@ class PolledRanksTest {
   }
 
   private long gaps(int rank) {
-    return ranks.report(rank, 0, false).gaps();
+    return ranks.report(rank, 0, 0, false).gaps();
   }
 
   @Test
@@ -79,7 +79,7 @@ class PolledRanksTest {
     answer(stored(2, 0, 14), stored(3, 0, 15));
     assertBlocks(3, 2);
     assertThat(gaps(0) + gaps(1)).isZero();
-    assertThat(ranks.report(0, 3, false).feed().lastNumber()).isEqualTo(3);
+    assertThat(ranks.report(0, 3, 0, false).feed().lastNumber()).isEqualTo(3);
   }
 
   @Test
@@ -117,18 +117,18 @@ class PolledRanksTest {
   void aDamagedListIsNotTrustedUntilARestart() {
     answer(created(0, 0), stored(1, 0, 12));
     ranks.onAnswer("[{\"event_id\":2".getBytes(StandardCharsets.UTF_8), 0);
-    assertThat(ranks.report(0, 1, false).untrusted()).isTrue();
+    assertThat(ranks.report(0, 1, 0, false).untrusted()).isTrue();
     assertBlocks(1, 0);
     answer(created(0, 0));
-    assertThat(ranks.report(0, 0, false).untrusted()).isFalse();
+    assertThat(ranks.report(0, 0, 0, false).untrusted()).isFalse();
     assertBlocks(0, 0);
   }
 
   @Test
   void aWorkerThatDoesNotAnswerIsSilent() {
     answer(created(0, 0));
-    assertThat(ranks.report(0, 0, false).feed().state()).isEqualTo(FeedState.LIVE);
+    assertThat(ranks.report(0, 0, 0, false).feed().state()).isEqualTo(FeedState.LIVE);
     ranks.onAnswer(null, 0);
-    assertThat(ranks.report(0, 0, false).feed().state()).isEqualTo(FeedState.SILENT);
+    assertThat(ranks.report(0, 0, 0, false).feed().state()).isEqualTo(FeedState.SILENT);
   }
 }

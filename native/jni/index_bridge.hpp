@@ -62,6 +62,12 @@ inline int kvasir_index_known(const kvasir::PrefixIndex* index, int rank, const 
       index->known(static_cast<uint32_t>(rank), handles, static_cast<uint32_t>(count), found));
 }
 
+// Writes as many handles and sequence hashes of their blocks as the rank has memberships.
+inline void kvasir_index_list(const kvasir::PrefixIndex* index, int rank, uint64_t* handles,
+                              uint64_t* names) noexcept {
+  index->list(static_cast<uint32_t>(rank), handles, names);
+}
+
 // Whether the handle is known; writes the sequence hash of its block.
 inline bool kvasir_index_find(const kvasir::PrefixIndex* index, int rank, int64_t handle,
                               uint64_t* name) noexcept {

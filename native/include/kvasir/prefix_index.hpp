@@ -115,6 +115,9 @@ class PrefixIndex {
   // Writes those of `count` handles that the rank knows, and returns how many they are.
   uint32_t known(uint32_t rank, const uint64_t* handles, uint32_t count, uint64_t* found) const;
 
+  // Writes memberships(rank) handles, and the sequence hashes of their blocks.
+  void list(uint32_t rank, uint64_t* handles, uint64_t* names) const;
+
   // Writes the sequence hash of the block that a rank's handle names; false if there is none.
   bool find(uint32_t rank, uint64_t handle, uint64_t* name) const;
 

@@ -516,6 +516,16 @@ uint32_t PrefixIndex::known(uint32_t rank, const uint64_t* handles, uint32_t cou
   return known;
 }
 
+void PrefixIndex::list(uint32_t rank, uint64_t* handles, uint64_t* names) const {
+  const Rank* owner = rank_of(rank);
+  if (owner == nullptr) return;
+  size_t at = 0;
+  owner->table.for_each([&](uint64_t handle, uint32_t block) {
+    handles[at] = handle;
+    names[at++] = runs_.name(block);
+  });
+}
+
 bool PrefixIndex::find(uint32_t rank, uint64_t handle, uint64_t* name) const {
   const Rank* owner = rank_of(rank);
   const uint32_t block = owner == nullptr ? kNoBlock : owner->table.find(handle);

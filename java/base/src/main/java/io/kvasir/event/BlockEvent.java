@@ -193,6 +193,79 @@ public sealed interface BlockEvent {
     }
   }
 
+  /**
+   * Blocks were stored in a group of a hybrid model's cache that is not the main one, whose stores
+   * are {@link Stored}. All groups name a block by the same hash of the engine.
+   *
+   * @param group the group
+   * @param root whether the first block begins a prompt
+   * @param parentHash the engine's hash of the block before the first one; without meaning for a
+   *     root
+   * @param rootHash as for stored blocks
+   * @param handles one per block, unlike those of the main group and of other groups
+   * @param hashes the engine's hash of each block, which is its handle in the main group
+   * @param localHashes one per block; or null where blocks between them are left out
+   * @param repeats as for stored blocks
+   */
+  @SuppressWarnings("NullAway") // it does not see the annotation of an array that is a component
+  record GroupStored(
+      CacheGroup group,
+      boolean root,
+      long parentHash,
+      long rootHash,
+      long[] handles,
+      long[] hashes,
+      long @Nullable [] localHashes,
+      Repeats repeats)
+      implements BlockEvent {
+
+    /**
+     * Checks the arrays.
+     *
+     * @throws IllegalArgumentException if the arrays have different lengths
+     */
+    public GroupStored {
+      if (hashes.length != handles.length
+          || (localHashes != null && localHashes.length != handles.length)) {
+        throw new IllegalArgumentException(
+            handles.length + " handles need as many hashes and localHashes");
+      }
+    }
+
+    /**
+     * Blocks between which others are left out, or whose tokens are not given.
+     *
+     * @param group the group
+     * @param root whether the engine's event begins a prompt
+     * @param handles one per block
+     * @param hashes one per block
+     * @param repeats as for stored blocks
+     * @return the event
+     */
+    public static GroupStored some(
+        CacheGroup group, boolean root, long[] handles, long[] hashes, Repeats repeats) {
+      return new GroupStored(group, root, 0, 0, handles, hashes, null, repeats);
+    }
+
+    /**
+     * {@return the same change, with other repeats}
+     *
+     * @param other what blocks are that the rank holds already
+     */
+    public GroupStored with(Repeats other) {
+      return new GroupStored(
+          group, root, parentHash, rootHash, handles, hashes, localHashes, other);
+    }
+  }
+
+  /**
+   * Blocks were removed from a group that is not the main one.
+   *
+   * @param group the engine's number of the group
+   * @param handles one per block
+   */
+  record GroupRemoved(int group, long... handles) implements BlockEvent {}
+
   /** The rank forgot every block. */
   record Cleared() implements BlockEvent {}
 }

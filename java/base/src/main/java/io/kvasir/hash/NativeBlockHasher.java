@@ -13,6 +13,8 @@ import java.util.Objects;
  */
 public final class NativeBlockHasher implements BlockHasher {
 
+  private static final long MULTIPLIER = 0x0E9846AF9B1A615DL;
+
   private final HashFormat format;
   private final int tokensPerBlock;
 
@@ -43,6 +45,21 @@ public final class NativeBlockHasher implements BlockHasher {
    */
   public static long root(CacheScope scope) {
     return HashLibrary.kvasir_hash_root(scope.presenceMask(), scope.loraTaskId(), scope.saltId());
+  }
+
+  /**
+   * A sequence hash of the {@link HashFormat#KVASIR} format, as {@code kvasir_mix} of the native
+   * library makes it.
+   *
+   * @param parent the sequence hash of the block before, or the {@link #root}
+   * @param local the local hash of the block
+   * @return the block's sequence hash
+   */
+  public static long chain(long parent, long local) {
+    long x = parent ^ local;
+    x = (x ^ (x >>> 32)) * MULTIPLIER;
+    x = (x ^ (x >>> 32)) * MULTIPLIER;
+    return x ^ (x >>> 28);
   }
 
   @Override

@@ -134,6 +134,20 @@ public final class IndexLibrary {
       @Cast("uint64_t*") long[] found);
 
   /**
+   * Lists the handles of a rank.
+   *
+   * @param index its address
+   * @param rank slot of the rank
+   * @param handles receives as many handles as the rank has memberships
+   * @param names receives the sequence hashes of their blocks
+   */
+  public static native void kvasir_index_list(
+      @Cast("kvasir::PrefixIndex*") long index,
+      int rank,
+      @Cast("uint64_t*") long[] handles,
+      @Cast("uint64_t*") long[] names);
+
+  /**
    * Looks a handle up.
    *
    * @param index its address

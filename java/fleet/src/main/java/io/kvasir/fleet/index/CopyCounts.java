@@ -8,7 +8,6 @@ import java.util.Arrays;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
-import org.jspecify.annotations.Nullable;
 
 /**
  * An index behind the events of engines that may hold several copies of a block, each of which is
@@ -66,7 +65,7 @@ public final class CopyCounts extends ForwardingIndex {
   @Override
   public ChangeStatus apply(RankId rank, BlockEvent event) {
     if (event instanceof BlockEvent.Stored stored && stored.repeats() != Repeats.SAME) {
-      return store(rank, stored);
+      return store(rank, event, stored.handles(), stored.root(), stored.repeats());
     }
     if (event instanceof BlockEvent.Aliased aliased && aliased.repeats() != Repeats.SAME) {
       int known = known(rank, aliased.handles());
@@ -74,10 +73,21 @@ public final class CopyCounts extends ForwardingIndex {
       count(rank, known);
       return status;
     }
+    if (event instanceof BlockEvent.GroupStored stored && stored.repeats() != Repeats.SAME) {
+      return store(rank, event, stored.handles(), stored.root(), stored.repeats());
+    }
     Copies copies = ranks.get(rank);
     if (copies != null && event instanceof BlockEvent.Removed removed) {
-      BlockEvent.Removed last = lastOf(copies, removed);
-      return last == null ? ChangeStatus.UNCHANGED : super.apply(rank, last);
+      long[] last = lastOf(copies, removed.handles());
+      return last.length == 0
+          ? ChangeStatus.UNCHANGED
+          : super.apply(rank, new BlockEvent.Removed(removed.naming(), last));
+    }
+    if (copies != null && event instanceof BlockEvent.GroupRemoved removed) {
+      long[] last = lastOf(copies, removed.handles());
+      return last.length == 0
+          ? ChangeStatus.UNCHANGED
+          : super.apply(rank, new BlockEvent.GroupRemoved(removed.group(), last));
     }
     if (event instanceof BlockEvent.Cleared) {
       forget(rank);
@@ -85,12 +95,13 @@ public final class CopyCounts extends ForwardingIndex {
     return super.apply(rank, event);
   }
 
-  private ChangeStatus store(RankId rank, BlockEvent.Stored stored) {
-    int known = known(rank, stored.handles());
-    ChangeStatus status = super.apply(rank, stored);
+  private ChangeStatus store(
+      RankId rank, BlockEvent event, long[] handles, boolean root, Repeats repeats) {
+    int known = known(rank, handles);
+    ChangeStatus status = super.apply(rank, event);
     if (known > 0 && (status == ChangeStatus.APPLIED || status == ChangeStatus.UNCHANGED)) {
-      boolean allKnown = stored.root() && known == stored.handles().length;
-      if (allKnown && known > 1 && stored.repeats() == Repeats.UNCLEAR) {
+      boolean allKnown = root && known == handles.length;
+      if (allKnown && known > 1 && repeats == Repeats.UNCLEAR) {
         forget(rank);
         ranks.computeIfAbsent(rank, id -> new Copies()).announcesHits = true;
       }
@@ -132,11 +143,10 @@ public final class CopyCounts extends ForwardingIndex {
   }
 
   /** The handles of a removal that are of last copies; the others have one copy less. */
-  private BlockEvent.@Nullable Removed lastOf(Copies copies, BlockEvent.Removed removed) {
+  private long[] lastOf(Copies copies, long[] handles) {
     if (copies.further.isEmpty()) {
-      return removed;
+      return handles;
     }
-    long[] handles = removed.handles();
     long[] last = new long[handles.length];
     int count = 0;
     for (long handle : handles) {
@@ -152,10 +162,7 @@ public final class CopyCounts extends ForwardingIndex {
     }
     long total = copies.total;
     copies.total = total - (handles.length - count);
-    if (count == handles.length) {
-      return removed;
-    }
-    return count == 0 ? null : new BlockEvent.Removed(removed.naming(), Arrays.copyOf(last, count));
+    return count == handles.length ? handles : Arrays.copyOf(last, count);
   }
 
   private void forget(RankId rank) {

@@ -48,6 +48,8 @@ public final class NativePrefixIndex implements PrefixIndex {
   private final Set<RankId> hidden = new HashSet<>();
   private boolean failed;
 
+  private final CacheGroups groups = new CacheGroups();
+
   /** By slot, null where it is free. Replaced on change, never modified. */
   private volatile Known[] known = {};
 
@@ -106,8 +108,17 @@ public final class NativePrefixIndex implements PrefixIndex {
     long address = beginChange();
     try {
       if (event instanceof BlockEvent.Stored stored) {
-        return store(address, rank, stored);
+        ChangeStatus status = store(address, rank, stored);
+        groups.onStored(rank, stored, status);
+        return status;
       }
+      if (event instanceof BlockEvent.GroupStored stored) {
+        return groups.onStored(rank, stored, id -> loadGroups(address, slots.get(id)));
+      }
+      if (event instanceof BlockEvent.GroupRemoved removed) {
+        return groups.onRemoved(rank, removed);
+      }
+      groups.onChanged(rank, event);
       Integer slot = slots.get(Objects.requireNonNull(rank, "rank"));
       if (event instanceof BlockEvent.Removed removed) {
         return remove(address, slot, removed.handles());
@@ -123,6 +134,19 @@ public final class NativePrefixIndex implements PrefixIndex {
     } finally {
       endChange();
     }
+  }
+
+  /** What is known of a rank when its first further group shows. */
+  private RankGroups loadGroups(long address, @Nullable Integer slot) {
+    RankGroups made = new RankGroups();
+    if (slot != null) {
+      int count = (int) IndexLibrary.kvasir_index_memberships(address, slot);
+      long[] handles = new long[count];
+      long[] names = new long[count];
+      IndexLibrary.kvasir_index_list(address, slot, handles, names);
+      made.load(handles, names, count);
+    }
+    return made;
   }
 
   /** A rank gets its slot with its first change that takes effect. */
@@ -216,12 +240,14 @@ public final class NativePrefixIndex implements PrefixIndex {
       if (failed) { // its slot is not used again, because its blocks are not removed
         Integer slot = slots.remove(rank);
         hidden.remove(rank);
+        groups.remove(rank);
         forgetSlot(slot);
         return;
       }
       long address = beginChange();
       try {
         hidden.remove(rank);
+        groups.remove(rank);
         Integer slot = slots.remove(rank);
         if (slot != null) {
           require(IndexLibrary.kvasir_index_clear(address, slot));
@@ -257,6 +283,7 @@ public final class NativePrefixIndex implements PrefixIndex {
       if (slot != null) {
         known[slot].visible = visible;
       }
+      groups.setVisible(rank, visible);
     } finally {
       changes.unlock();
     }
@@ -292,9 +319,13 @@ public final class NativePrefixIndex implements PrefixIndex {
       int slot = matches.slots[i];
       Known rank = before[slot];
       if (rank != null && rank == after[slot] && (hiddenToo || rank.visible)) {
-        matches.add(rank.id, matches.depths[i]);
+        int limit = groups.limit(rank.id, sequenceHashes, matches.depths[i]);
+        if (limit > 0) {
+          matches.add(rank.id, limit);
+        }
       }
     }
+    groups.addWithoutMain(sequenceHashes, blocks, hiddenToo, matches);
   }
 
   @Override
@@ -317,9 +348,11 @@ public final class NativePrefixIndex implements PrefixIndex {
     long address = beginChange();
     try {
       Integer slot = slots.get(rank);
-      return slot == null
-          ? 0
-          : IndexLibrary.kvasir_index_known(address, slot, handles, handles.length, found);
+      int known =
+          slot == null
+              ? 0
+              : IndexLibrary.kvasir_index_known(address, slot, handles, handles.length, found);
+      return known > 0 ? known : groups.known(rank, handles, found);
     } finally {
       endChange();
     }

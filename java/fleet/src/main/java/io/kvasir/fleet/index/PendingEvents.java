@@ -91,6 +91,12 @@ final class PendingEvents {
     if (event instanceof BlockEvent.Aliased aliased) {
       return 1L + aliased.handles().length;
     }
+    if (event instanceof BlockEvent.GroupStored stored) {
+      return 1L + stored.handles().length;
+    }
+    if (event instanceof BlockEvent.GroupRemoved removed) {
+      return 1L + removed.handles().length;
+    }
     return event instanceof BlockEvent.Removed removed ? 1L + removed.handles().length : 1;
   }
 }

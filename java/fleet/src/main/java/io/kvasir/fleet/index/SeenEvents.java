@@ -108,6 +108,12 @@ final class SeenEvents {
     if (event instanceof BlockEvent.Aliased aliased) {
       return 31 * fold(5, aliased.handles()) + fold(6, aliased.of()) | 1;
     }
+    if (event instanceof BlockEvent.GroupStored stored) {
+      return fold(7, stored.handles()) | 1;
+    }
+    if (event instanceof BlockEvent.GroupRemoved removed) {
+      return fold(8, removed.handles()) | 1;
+    }
     return event instanceof BlockEvent.Removed removed ? fold(2, removed.handles()) | 1 : 3;
   }
 

@@ -21,7 +21,8 @@ public record RankChange(RankId rank, long eventId, BlockEvent event) implements
   /**
    * Checks the event.
    *
-   * @throws IllegalArgumentException if the event carries sequence hashes
+   * @throws IllegalArgumentException if the event carries sequence hashes, further handles, or
+   *     blocks of a group
    */
   public RankChange {
     if (event instanceof BlockEvent.Stored stored && stored.localHashes() == null) {
@@ -29,6 +30,9 @@ public record RankChange(RankId rank, long eventId, BlockEvent event) implements
     }
     if (event instanceof BlockEvent.Aliased) {
       throw new IllegalArgumentException("a recording has no field for further handles");
+    }
+    if (event instanceof BlockEvent.GroupStored || event instanceof BlockEvent.GroupRemoved) {
+      throw new IllegalArgumentException("a recording has no field for groups");
     }
   }
 

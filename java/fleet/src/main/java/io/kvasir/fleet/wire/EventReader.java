@@ -178,6 +178,16 @@ final class EventReader {
     return slots;
   }
 
+  /** Without a group in front of it, only a kind that is known is one. Else it is a session. */
+  private boolean readKind(boolean groupRead) throws SkipException {
+    fields.read(WireField.KV_CACHE_SPEC_KIND);
+    if (!groupRead && !blocks.knownKind()) {
+      blocks.kind().clear();
+      return false;
+    }
+    return true;
+  }
+
   /** vLLM has the adapter's name here. SGLang had a map with the salt for some time. */
   private void readNameOrMetadata() throws SkipException {
     int begin = reader.position();
@@ -218,13 +228,12 @@ final class EventReader {
         groupRead = true;
       } else if (type == WireType.TEXT) {
         if (!readLocality()) {
-          boolean kind = groupRead && !kindRead;
-          if (kind) {
-            fields.read(WireField.KV_CACHE_SPEC_KIND);
-          } else {
+          if (kindRead) {
             reader.skip(); // the session of a request
+          } else {
+            kindRead = readKind(groupRead);
+            groupRead |= kindRead;
           }
-          kindRead |= kind;
         }
       } else {
         reader.skip();

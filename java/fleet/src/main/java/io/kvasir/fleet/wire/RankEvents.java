@@ -1,11 +1,13 @@
 package io.kvasir.fleet.wire;
 
 import io.kvasir.event.BlockEvent;
+import io.kvasir.event.CacheGroup;
 import io.kvasir.hash.HashFormat;
 import io.kvasir.hash.NativeBlockHasher;
 import io.kvasir.model.CacheScope;
 import io.kvasir.model.Checks;
 import io.kvasir.model.Digest64;
+import it.unimi.dsi.fastutil.ints.Int2ObjectOpenHashMap;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
@@ -21,12 +23,13 @@ import org.jspecify.annotations.Nullable;
  *       salt. An adapter that has only an id gets a scope that no prompt has.
  *   <li><b>Other content.</b> A digest of images and the like is part of the local hash of their
  *       block. Prompts of tokens match up to that block.
- *   <li><b>Tiers and groups.</b> Blocks on the GPU, without a group or of the first group that
- *       keeps whole prefixes, have the engine's hashes as handles. Copies in other media or groups
+ *   <li><b>Tiers.</b> Blocks on the GPU have the engine's hashes as handles. Copies in other media
  *       have handles of their own, so that a rank holds a block until its last copy is removed. A
  *       stored copy without tokens is another handle of the block on the GPU.
- *   <li><b>Windows.</b> Groups with a sliding window and the like do not say which prefixes can be
- *       reused. Their events are counted as {@link SkipCause#OTHER_GROUP}.
+ *   <li><b>Groups.</b> The first group with full attention is the main one. The blocks of others
+ *       have events of their own ({@link BlockEvent.GroupStored}), and handles of their own. Groups
+ *       whose rule for prefixes is not known are counted and ignored: then the matches of the rank
+ *       are upper bounds.
  *   <li><b>Copies.</b> A store of blocks that are held already is of further copies ({@link
  *       BlockEvent.Repeats}), unless the engine says that it reused them.
  *   <li><b>Media.</b> What is in a medium that is not known to be the worker's own, or in a store
@@ -39,6 +42,7 @@ import org.jspecify.annotations.Nullable;
 public final class RankEvents implements WireListener {
 
   private static final BlockEvent CLEARED = new BlockEvent.Cleared();
+  private static final int MAIN = -1;
 
   private final int tokensPerBlock;
   private final @Nullable StoredListener listener;
@@ -46,9 +50,12 @@ public final class RankEvents implements WireListener {
   private final SkipCounts skips = new SkipCounts();
   private final ScopeIds adapters = new ScopeIds();
   private final ScopeIds salts = new ScopeIds();
+  private final Int2ObjectOpenHashMap<CacheGroup> groups = new Int2ObjectOpenHashMap<>();
+
+  /** Groups that are not followed. */
   private final BitSet otherGroups = new BitSet();
 
-  /** Groups that have stored blocks of the rank's size; 0 for none, then by index. */
+  /** Groups that have stored blocks of the rank's size. */
   private final BitSet wholeGroups = new BitSet();
 
   private int mainGroup = -1;
@@ -61,6 +68,7 @@ public final class RankEvents implements WireListener {
   private int batchBegin;
 
   private volatile int otherBlockSize;
+  private volatile boolean upperBound;
 
   /**
    * Creates a translator.
@@ -94,7 +102,9 @@ public final class RankEvents implements WireListener {
    * events.
    */
   public void reset() {
+    groups.clear();
     otherGroups.clear();
+    upperBound = false;
     wholeGroups.clear();
     mainGroup = -1;
     saysOrigin = false;
@@ -120,6 +130,14 @@ public final class RankEvents implements WireListener {
     return otherBlockSize;
   }
 
+  /**
+   * {@return whether the engine may reuse less than the events say, because a group of its cache is
+   * not followed; readable by any thread}
+   */
+  public boolean upperBound() {
+    return upperBound;
+  }
+
   @Override
   public void onBatch(double timestamp, int dpRank) {
     batchRank = dpRank;
@@ -131,20 +149,79 @@ public final class RankEvents implements WireListener {
     if (skipsPlace(blocks)) {
       return;
     }
-    if (!blocks.knownKind()) {
-      skips.add(SkipCause.OTHER_KIND);
-    } else if (!follows(blocks)) {
-      skips.add(SkipCause.OTHER_GROUP);
-    } else if (blocks.tokenCount() == 0 && tier(blocks) != 0 && blocks.blockCount() > 0) {
-      events.add(
-          new BlockEvent.Aliased(handles(blocks), engineHashes(blocks), repeatsOf(blocks)));
-    } else if (blocks.tokenCount() != 0 && blocks.blockSize() != tokensPerBlock) {
-      skipSize(blocks);
-    } else if (blocks.tokenCount() != (long) blocks.blockCount() * tokensPerBlock) {
-      skips.add(SkipCause.TOKEN_COUNT);
-    } else if (blocks.blockCount() > 0) {
-      store(blocks);
+    CacheGroup group = group(blocks);
+    if (group == null) {
+      skips.add(blocks.knownKind() ? SkipCause.OTHER_GROUP : SkipCause.OTHER_KIND);
+      upperBound = true;
+      return;
     }
+    boolean full = group.kind() == CacheGroup.Kind.FULL;
+    if (full && mainGroup < 0 && blocks.tokenCount() > 0) {
+      mainGroup = group.index();
+    }
+    boolean main = full && (mainGroup < 0 || group.index() == mainGroup);
+    long whole = (long) blocks.blockCount() * tokensPerBlock;
+    boolean complete = blocks.tokenCount() == whole;
+    if (blocks.tokenCount() != 0 && blocks.blockSize() != tokensPerBlock) {
+      skipSize(blocks, group);
+    } else if (blocks.tokenCount() == 0 && tier(blocks, main) != 0 && blocks.blockCount() > 0) {
+      addWithoutTokens(blocks, group, main);
+    } else if (!complete && (full || blocks.tokenCount() < whole)) {
+      skips.add(SkipCause.TOKEN_COUNT);
+    } else if (blocks.blockCount() > 0 && main) {
+      wholeGroups.set(group.index());
+      store(blocks);
+    } else if (blocks.blockCount() > 0) {
+      wholeGroups.set(group.index());
+      addToGroup(blocks, group, complete ? localHashes(blocks) : null);
+    }
+  }
+
+  /** The group of stored blocks; null if it is not known which prefixes it allows. */
+  private @Nullable CacheGroup group(WireBlocks blocks) {
+    int index = Math.max(0, blocks.group());
+    CacheGroup known = groups.get(index);
+    if (blocks.tokenCount() == 0 && (known != null || otherGroups.get(index))) {
+      return known; // only events with tokens say what kind of group it is
+    }
+    CacheGroup.Kind kind = blocks.groupKind();
+    otherGroups.set(index, kind == null);
+    if (kind == null) {
+      return null;
+    }
+    if (known == null || known.kind() != kind) {
+      known =
+          kind == CacheGroup.Kind.WINDOW
+              ? CacheGroup.window(index, blocks.window(), tokensPerBlock)
+              : new CacheGroup(index, kind, 0);
+      groups.put(index, known);
+    }
+    return known;
+  }
+
+  private void addWithoutTokens(WireBlocks blocks, CacheGroup group, boolean main) {
+    if (main) {
+      events.add(
+          new BlockEvent.Aliased(
+              handles(blocks, true), engineHashes(blocks), repeatsOf(blocks)));
+    } else {
+      addToGroup(blocks, group, null);
+    }
+  }
+
+  private void addToGroup(WireBlocks blocks, CacheGroup group, long @Nullable [] local) {
+    if (!blocks.root() && !saysOrigin) {
+      doubtLast(group.index(), blocks.parent());
+    }
+    boolean root = blocks.root();
+    long[] handles = handles(blocks, false);
+    long[] hashes = engineHashes(blocks);
+    BlockEvent.Repeats repeats = repeatsOf(blocks);
+    events.add(
+        local == null
+            ? BlockEvent.GroupStored.some(group, root, handles, hashes, repeats)
+            : new BlockEvent.GroupStored(
+                group, root, blocks.parent(), rootHash(blocks), handles, hashes, local, repeats));
   }
 
   /** Counts and skips what is not in the worker's own memory. */
@@ -161,12 +238,17 @@ public final class RankEvents implements WireListener {
   }
 
   /** Smaller blocks of a group that has whole ones are parts of them. */
-  private void skipSize(WireBlocks blocks) {
-    if (blocks.blockSize() < tokensPerBlock && wholeGroups.get(blocks.group() + 1)) {
+  private void skipSize(WireBlocks blocks, CacheGroup group) {
+    if (blocks.blockSize() < tokensPerBlock && wholeGroups.get(group.index())) {
       skips.add(SkipCause.PARTIAL_BLOCK);
-    } else {
+      return;
+    }
+    skips.add(SkipCause.OTHER_BLOCK_SIZE);
+    if (group.kind() == CacheGroup.Kind.FULL
+        && (mainGroup < 0 || group.index() == mainGroup)) {
       otherBlockSize = blocks.blockSize();
-      skips.add(SkipCause.OTHER_BLOCK_SIZE);
+    } else {
+      upperBound = true;
     }
   }
 
@@ -179,13 +261,16 @@ public final class RankEvents implements WireListener {
 
   @Override
   public void onRemoved(WireBlocks blocks) {
-    if (skipsPlace(blocks)) {
+    if (skipsPlace(blocks) || blocks.blockCount() == 0) {
       return;
     }
-    if (blocks.group() >= 0 && otherGroups.get(blocks.group())) {
+    int index = Math.max(0, blocks.group());
+    if (otherGroups.get(index)) {
       skips.add(SkipCause.OTHER_GROUP);
-    } else if (blocks.blockCount() > 0) {
-      events.add(new BlockEvent.Removed(null, handles(blocks)));
+    } else if (mainGroup >= 0 ? index == mainGroup : !groups.containsKey(index)) {
+      events.add(new BlockEvent.Removed(null, handles(blocks, true)));
+    } else {
+      events.add(new BlockEvent.GroupRemoved(index, handles(blocks, false)));
     }
   }
 
@@ -199,30 +284,8 @@ public final class RankEvents implements WireListener {
     skips.add(cause);
   }
 
-  /**
-   * Whether the group of stored blocks keeps whole prefixes. Events without tokens do not say so:
-   * what the group's events on the GPU said counts.
-   */
-  private boolean follows(WireBlocks blocks) {
-    int group = blocks.group();
-    if (group < 0) {
-      return blocks.keepsPrefixes();
-    }
-    if (!blocks.keepsPrefixes()) {
-      otherGroups.set(group);
-    }
-    if (otherGroups.get(group)) {
-      return false;
-    }
-    if (mainGroup < 0 && blocks.tokenCount() > 0) {
-      mainGroup = group;
-    }
-    return true;
-  }
-
-  private void store(WireBlocks blocks) {
+  private long[] localHashes(WireBlocks blocks) {
     int count = blocks.blockCount();
-    long[] handles = handles(blocks);
     long[] local = new long[count];
     if (sequence.length < count) {
       sequence = new long[Math.max(count, 2 * sequence.length)];
@@ -232,14 +295,20 @@ public final class RankEvents implements WireListener {
       int block = blocks.markedBlock(i);
       local[block] = Digest64.fold(local[block], blocks.markDigest(i));
     }
-    wholeGroups.set(blocks.group() + 1);
+    return local;
+  }
+
+  /** Blocks of the main group, with their tokens. */
+  private void store(WireBlocks blocks) {
+    long[] handles = handles(blocks, true);
+    long[] local = localHashes(blocks);
     BlockEvent.Stored stored;
     if (blocks.root()) {
       stored = BlockEvent.Stored.root(rootHash(blocks), handles, local);
     } else {
-      long parent = handle(tier(blocks), blocks.parent());
+      long parent = handle(tier(blocks, true), blocks.parent());
       if (!saysOrigin) {
-        doubtLast(parent);
+        doubtLast(MAIN, parent);
       }
       stored = BlockEvent.Stored.after(parent, handles, local);
     }
@@ -247,8 +316,7 @@ public final class RankEvents implements WireListener {
     events.add(stored);
     if (!blocks.root() && blocks.medium() != WireBlocks.GPU) {
       // The blocks before these may be on the GPU only. Then these are found there too.
-      events.add(
-          new BlockEvent.Aliased(handles, engineHashes(blocks), BlockEvent.Repeats.SAME));
+      events.add(new BlockEvent.Aliased(handles, engineHashes(blocks), BlockEvent.Repeats.SAME));
     }
     if (listener != null) {
       listener.onStored(blocks, stored);
@@ -257,17 +325,31 @@ public final class RankEvents implements WireListener {
 
   /**
    * Where an engine announces again what a request found in its cache (vLLM's report mode full),
-   * that is the event before the one with the blocks that the request has computed.
+   * that is the group's last event before the one with the blocks that the request has computed.
    */
-  private void doubtLast(long parent) {
-    int last = events.size() - 1;
-    if (last >= batchBegin
-        && events.get(last) instanceof BlockEvent.Stored before
-        && before.root()
-        && before.repeats() == BlockEvent.Repeats.COPIES
-        && before.handles()[before.handles().length - 1] == parent) {
-      events.set(last, before.with(BlockEvent.Repeats.UNCLEAR));
+  private void doubtLast(int group, long parent) {
+    for (int i = events.size() - 1; i >= batchBegin; i--) {
+      BlockEvent event = events.get(i);
+      if (group == MAIN && event instanceof BlockEvent.Stored before) {
+        if (isAnnouncement(before.root(), before.repeats(), before.handles(), parent)) {
+          events.set(i, before.with(BlockEvent.Repeats.UNCLEAR));
+        }
+        return;
+      }
+      if (event instanceof BlockEvent.GroupStored before && before.group().index() == group) {
+        if (isAnnouncement(before.root(), before.repeats(), before.hashes(), parent)) {
+          events.set(i, before.with(BlockEvent.Repeats.UNCLEAR));
+        }
+        return;
+      }
     }
+  }
+
+  private static boolean isAnnouncement(
+      boolean root, BlockEvent.Repeats repeats, long[] hashes, long parent) {
+    return root
+        && repeats == BlockEvent.Repeats.COPIES
+        && hashes[hashes.length - 1] == parent;
   }
 
   private long rootHash(WireBlocks blocks) {
@@ -283,22 +365,21 @@ public final class RankEvents implements WireListener {
   }
 
   /** Stands for medium, owner and group; 0 for the engine itself, the GPU and the main group. */
-  private long tier(WireBlocks blocks) {
-    boolean main = blocks.group() < 0 || blocks.group() == mainGroup;
+  private static long tier(WireBlocks blocks, boolean main) {
     if (main && blocks.medium() == WireBlocks.GPU && blocks.ownership() == 0) {
       return 0;
     }
     long medium = Digest64.fold(Digest64.EMPTY, blocks.medium());
     long owned = Digest64.fold(medium, blocks.ownership());
-    return Digest64.fold(owned, main ? -1 : blocks.group());
+    return Digest64.fold(owned, main ? MAIN : Math.max(0, blocks.group()));
   }
 
   private static long handle(long tier, long hash) {
     return tier == 0 ? hash : Digest64.fold(tier, hash);
   }
 
-  private long[] handles(WireBlocks blocks) {
-    long tier = tier(blocks);
+  private static long[] handles(WireBlocks blocks, boolean main) {
+    long tier = tier(blocks, main);
     long[] handles = engineHashes(blocks);
     for (int i = 0; tier != 0 && i < handles.length; i++) {
       handles[i] = handle(tier, handles[i]);

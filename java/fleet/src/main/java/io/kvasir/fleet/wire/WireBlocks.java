@@ -1,8 +1,10 @@
 package io.kvasir.fleet.wire;
 
+import io.kvasir.event.CacheGroup;
 import it.unimi.dsi.fastutil.longs.LongOpenHashSet;
 import java.util.Arrays;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The blocks of one event of an engine: stored blocks, each behind the one before it, or removed
@@ -276,14 +278,25 @@ public final class WireBlocks {
         || kind.startsWith("encoder");
   }
 
+  int window() {
+    return window;
+  }
+
   /**
-   * Whether blocks of this kind keep whole prefixes. A kind of full attention may have a window,
-   * where layers with a window are cached like the others.
+   * What the blocks' group needs of a prefix; null if that is not known. A kind of full attention
+   * may have a window, where layers with a window are cached like the others.
    */
-  boolean keepsPrefixes() {
-    return kind.endsWith("full_attention")
-        || kind.startsWith("mla")
-        || (kind.isEmpty() && window <= 0);
+  CacheGroup.@Nullable Kind groupKind() {
+    if (kind.endsWith("full_attention") || kind.startsWith("mla")) {
+      return CacheGroup.Kind.FULL;
+    }
+    if (kind.startsWith("mamba")) {
+      return CacheGroup.Kind.STATE;
+    }
+    if (window > 0 && (kind.isEmpty() || kind.startsWith("sliding_window"))) {
+      return CacheGroup.Kind.WINDOW;
+    }
+    return kind.isEmpty() ? CacheGroup.Kind.FULL : null;
   }
 
   WireText loraName() {

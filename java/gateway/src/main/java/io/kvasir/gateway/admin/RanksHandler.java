@@ -147,6 +147,7 @@ final class RanksHandler implements Consumer<Exchange> {
     json.writeStringField("state", feed.state().id());
     json.writeNumberField("blocks", report.blocks());
     json.writeNumberField("copies", report.copies());
+    json.writeStringField("matches", report.upperBound() ? "upper_bound" : "exact");
     json.writeBooleanField("untrusted", report.untrusted());
     json.writeNumberField("last_batch", feed.lastNumber());
     json.writeNumberField("batches", feed.batches());

@@ -245,6 +245,7 @@ public final class FleetEvents {
         copies.copies(rank),
         sink.gaps,
         sink.untrusted,
+        sink.events.upperBound(),
         sink.events.otherBlockSize(),
         sink.namedRank,
         sink.events.skips());

@@ -184,6 +184,7 @@ final class PolledRanks implements TrtllmEventJson.Sink {
         copies,
         rank.gaps,
         damaged,
+        rank.events.upperBound(),
         rank.events.otherBlockSize(),
         -1,
         rank.events.skips());

@@ -151,6 +151,8 @@ public final class TrafficRecording implements AutoCloseable {
     public ChangeStatus apply(RankId rank, BlockEvent event) {
       boolean recordable =
           !(event instanceof BlockEvent.Aliased)
+              && !(event instanceof BlockEvent.GroupStored)
+              && !(event instanceof BlockEvent.GroupRemoved)
               && !(event instanceof BlockEvent.Stored stored && stored.localHashes() == null);
       if (recordable) {
         record(rank, event);

@@ -31,7 +31,7 @@ final class HeldBlocks {
           blockOf.put(aliased.handles()[i], block);
         }
       }
-    } else {
+    } else if (event instanceof BlockEvent.Cleared) {
       blockOf.clear();
     }
   }

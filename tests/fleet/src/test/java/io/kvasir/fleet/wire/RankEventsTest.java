@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import io.kvasir.event.BlockEvent;
+import io.kvasir.event.CacheGroup;
 import io.kvasir.fleet.index.NativePrefixIndex;
 import io.kvasir.fleet.index.RankMatches;
 import io.kvasir.fleet.router.FleetRequest;
@@ -320,71 +321,106 @@ class RankEventsTest {
     assertThat(matched()).isZero();
   }
 
-  @Test
-  void groupsOfWholePrefixesAreFollowedEachByItself() {
-    List<BlockEvent> events =
-        decode(
-            stored(HASHES, null, TOKENS, BLOCK, "group_idx", 2),
-            stored(
-                HASHES, null, TOKENS, BLOCK, "group_idx", 3, "kv_cache_spec_kind", "mla_attention"),
-            removed(HASHES, "group_idx", 2));
-    assertThat(handles(events.get(0))).containsExactly(101, 102, 103);
-    assertThat(handles(events.get(1))).doesNotContain(101, 102, 103);
-    assertThat(handles(events.get(2))).containsExactly(101, 102, 103);
-    assertThat(matched()).isEqualTo(3);
-    decode(removed(HASHES, "group_idx", 3));
-    assertThat(matched()).isZero();
+  private static Object inGroup(int group, String kind, Object window) {
+    return stored(
+        HASHES,
+        null,
+        TOKENS,
+        BLOCK,
+        "group_idx",
+        group,
+        "kv_cache_spec_kind",
+        kind,
+        "kv_cache_spec_sliding_window",
+        window);
   }
 
   @Test
-  void groupsWithAWindowAreNotFollowed() {
+  void theFirstGroupOfWholePrefixesIsTheMainOne() {
+    List<BlockEvent> events =
+        decode(
+            inGroup(1, "sliding_window", 6),
+            stored(HASHES, null, TOKENS, BLOCK, "group_idx", 2),
+            inGroup(3, "mla_attention", null),
+            inGroup(4, "mamba", null),
+            removed(HASHES, "group_idx", 2),
+            removed(HASHES, "group_idx", 3));
+    assertThat(((BlockEvent.GroupStored) events.get(0)).group())
+        .isEqualTo(new CacheGroup(1, CacheGroup.Kind.WINDOW, 2));
+    assertThat(handles(events.get(1))).containsExactly(101, 102, 103);
+    BlockEvent.GroupStored other = (BlockEvent.GroupStored) events.get(2);
+    assertThat(other.group().kind()).isEqualTo(CacheGroup.Kind.FULL);
+    assertThat(other.handles()).doesNotContain(101, 102, 103);
+    assertThat(other.hashes()).containsExactly(101, 102, 103);
+    assertThat(((BlockEvent.GroupStored) events.get(3)).group().kind())
+        .isEqualTo(CacheGroup.Kind.STATE);
+    assertThat(handles(events.get(4))).containsExactly(101, 102, 103);
+    BlockEvent.GroupRemoved gone = (BlockEvent.GroupRemoved) events.get(5);
+    assertThat(gone.group()).isEqualTo(3);
+    assertThat(gone.handles()).isEqualTo(other.handles());
+    assertThat(rank.upperBound()).isFalse();
+  }
+
+  @Test
+  void blocksBetweenWhichOthersAreLeftOutGoByTheirHashes() {
+    Object some =
+        stored(
+            List.of(101, 103),
+            null,
+            TOKENS,
+            BLOCK,
+            "group_idx",
+            1,
+            "kv_cache_spec_kind",
+            "sliding_window",
+            "kv_cache_spec_sliding_window",
+            4);
+    BlockEvent.GroupStored stored = (BlockEvent.GroupStored) decode(some).get(0);
+    assertThat(stored.hashes()).containsExactly(101, 103);
+    assertThat(stored.localHashes()).isNull();
+    assertThat(decode(stored(List.of(101, 103), null, TOKENS, BLOCK, "group_idx", 0))).isEmpty();
+    assertThat(rank.skips().of(SkipCause.TOKEN_COUNT)).isEqualTo(1);
+  }
+
+  @Test
+  void groupsWithoutAKnownRuleAreNotFollowed() {
     int expected = 0;
-    for (String kind : List.of("sliding_window", "mamba", "chunked_local_attention", "unknown")) {
-      Object window = kind.equals("unknown") ? 4096 : null;
+    for (String kind : List.of("sliding_window", "chunked_local_attention", "cross_attention")) {
       List<BlockEvent> events =
           decode(
-              stored(
-                  HASHES,
-                  null,
-                  TOKENS,
-                  2 * BLOCK,
-                  "group_idx",
-                  5,
-                  "kv_cache_spec_kind",
-                  kind,
-                  "kv_cache_spec_sliding_window",
-                  window),
+              inGroup(5, kind, null),
               stored(HASHES, null, List.of(), 0, "medium", "CPU", "group_idx", 5),
               removed(HASHES, "group_idx", 5));
       assertThat(events).isEmpty();
       expected += 3;
       assertThat(rank.skips().of(SkipCause.OTHER_GROUP)).isEqualTo(expected);
     }
-    decode(
-        stored(
-            HASHES,
-            null,
-            TOKENS,
-            BLOCK,
-            "group_idx",
-            7,
-            "kv_cache_spec_kind",
-            "full_attention",
-            "kv_cache_spec_sliding_window",
-            4096));
+    assertThat(rank.upperBound()).isTrue();
+    decode(inGroup(7, "full_attention", 4096));
     assertThat(matched()).isEqualTo(3);
     assertThat(rank.skips().of(SkipCause.OTHER_BLOCK_SIZE)).isZero();
+  }
+
+  @Test
+  void aGroupWithOtherBlocksThanTheMainOneMakesMatchesUpperBounds() {
+    decode(inGroup(0, "full_attention", null));
+    assertThat(rank.upperBound()).isFalse();
+    decode(
+        stored(
+            List.of(1), null, TOKENS, 3 * BLOCK, "group_idx", 1, "kv_cache_spec_kind", "mamba"));
+    assertThat(rank.upperBound()).isTrue();
+    assertThat(rank.otherBlockSize()).isZero();
   }
 
   @Test
   void anEngineThatStartedOverMayHaveOtherGroups() {
     decode(
         stored(HASHES, null, TOKENS, 6, "group_idx", 1),
-        stored(
-            HASHES, null, TOKENS, BLOCK, "group_idx", 0, "kv_cache_spec_kind", "sliding_window"));
+        inGroup(0, "chunked_local_attention", null));
     assertThat(matched()).isZero();
     rank.reset();
     assertThat(rank.otherBlockSize()).isZero();
+    assertThat(rank.upperBound()).isFalse();
     assertThat(rank.batchRank()).isEqualTo(-1);
     List<BlockEvent> events = decode(stored(HASHES, null, TOKENS, BLOCK, "group_idx", 0));
     assertThat(matched()).isEqualTo(3);

@@ -1,5 +1,6 @@
 package io.kvasir.fleet.wire;
 
+import io.kvasir.event.CacheGroup;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -44,7 +45,7 @@ final class Transcript implements WireListener {
     if (!blocks.kind().isEmpty()) {
       line.append(" kind=").append(blocks.kind());
     }
-    line.append(blocks.keepsPrefixes() ? "" : " windowed");
+    line.append(blocks.groupKind() == CacheGroup.Kind.FULL ? "" : " windowed");
     if (!blocks.loraName().isEmpty()) {
       line.append(" lora=").append(blocks.loraName());
     }

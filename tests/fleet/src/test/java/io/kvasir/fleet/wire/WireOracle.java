@@ -235,6 +235,7 @@ final class WireOracle {
       };
       boolean keysSeen = false;
       boolean groupSeen = false;
+      boolean kindSeen = false;
       for (int i = 1; i < slots.size(); i++) {
         WireTree.Node slot = slots.get(i);
         if (i == 7 && slot.isMap()) {
@@ -252,8 +253,14 @@ final class WireOracle {
           read(groupSeen ? "kv_cache_spec_sliding_window" : "group_idx", slot);
           groupSeen = true;
         } else if (slot.value instanceof String) {
-          read("kv_cache_spec_kind", slot);
-          groupSeen = true;
+          boolean taken = !kindSeen && (groupSeen || isKnown((String) slot.value));
+          if (taken) {
+            read("kv_cache_spec_kind", slot);
+          } else {
+            ignore(slot);
+          }
+          groupSeen |= taken;
+          kindSeen |= taken;
         } else {
           ignore(slot);
         }
@@ -382,17 +389,24 @@ final class WireOracle {
       line.append(" tokens=")
           .append(String.join(",", tokens.stream().map(String::valueOf).toList()));
       line.append(place()).append(kind.isEmpty() ? "" : " kind=" + shown(kind));
-      boolean full = kind.endsWith("full_attention") || kind.startsWith("mla");
-      boolean other =
-          List.of("sliding_window", "mamba", "chunked_local", "cross", "encoder").stream()
-              .anyMatch(kind::startsWith);
-      line.append(!full && (other || window > 0) ? " windowed" : "");
+      line.append(isFull(kind) || (kind.isEmpty() && window <= 0) ? "" : " windowed");
       line.append(lora.isEmpty() ? "" : " lora=" + shown(lora));
       line.append(loraId == null ? "" : " loraId=" + Long.toHexString(loraId));
       line.append(salt.isEmpty() ? "" : " salt=" + shown(salt));
       List<String> shown =
           marks.stream().map(mark -> mark[0] + ":" + Long.toHexString((long) mark[1])).toList();
       return line.append(shown.isEmpty() ? "" : " marked=" + String.join(",", shown)).toString();
+    }
+
+    private static boolean isFull(String kind) {
+      return kind.endsWith("full_attention") || kind.startsWith("mla");
+    }
+
+    private static boolean isKnown(String kind) {
+      return kind.isEmpty()
+          || isFull(kind)
+          || List.of("sliding_window", "mamba", "chunked_local", "cross", "encoder").stream()
+              .anyMatch(kind::startsWith);
     }
 
     String place() {

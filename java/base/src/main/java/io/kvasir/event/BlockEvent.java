@@ -110,7 +110,21 @@ public sealed interface BlockEvent {
      * @return the event
      */
     public static Stored root(long rootHash, long[] handles, long[] localHashes) {
-      return new Stored(null, true, 0, rootHash, handles, localHashes, null, Repeats.SAME);
+      return root(rootHash, handles, localHashes, Repeats.SAME);
+    }
+
+    /**
+     * Blocks with local hashes that begin a prompt.
+     *
+     * @param rootHash stands for the prompt's scope; 0 for none
+     * @param handles one per block
+     * @param localHashes one per block
+     * @param repeats what blocks are that the rank holds already
+     * @return the event
+     */
+    public static Stored root(
+        long rootHash, long[] handles, long[] localHashes, Repeats repeats) {
+      return new Stored(null, true, 0, rootHash, handles, localHashes, null, repeats);
     }
 
     /**
@@ -122,7 +136,21 @@ public sealed interface BlockEvent {
      * @return the event
      */
     public static Stored after(long parentHandle, long[] handles, long[] localHashes) {
-      return new Stored(null, false, parentHandle, 0, handles, localHashes, null, Repeats.SAME);
+      return after(parentHandle, handles, localHashes, Repeats.SAME);
+    }
+
+    /**
+     * Blocks with local hashes behind another block.
+     *
+     * @param parentHandle that block
+     * @param handles one per block
+     * @param localHashes one per block
+     * @param repeats what blocks are that the rank holds already
+     * @return the event
+     */
+    public static Stored after(
+        long parentHandle, long[] handles, long[] localHashes, Repeats repeats) {
+      return new Stored(null, false, parentHandle, 0, handles, localHashes, null, repeats);
     }
 
     /**

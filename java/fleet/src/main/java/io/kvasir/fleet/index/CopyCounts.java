@@ -2,12 +2,15 @@ package io.kvasir.fleet.index;
 
 import io.kvasir.event.BlockEvent;
 import io.kvasir.event.BlockEvent.Repeats;
+import io.kvasir.hash.NativeBlockHasher;
+import io.kvasir.model.CacheScope;
 import io.kvasir.model.RankId;
 import it.unimi.dsi.fastutil.longs.Long2IntOpenHashMap;
 import java.util.Arrays;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 
 /**
  * An index behind the events of engines that may hold several copies of a block, each of which is
@@ -19,8 +22,10 @@ import java.util.concurrent.atomic.AtomicLong;
  * that are not counted: their blocks leave the index with the first removal.
  *
  * <p>Some engines announce the blocks that a request found in the cache again, in the form of a
- * store ({@link Repeats#UNCLEAR}). Once a rank has done so with at least two blocks, stores that
- * begin a prompt with known blocks only are no copies.
+ * store ({@link Repeats#UNCLEAR}). A store is evidently such an announcement if it begins a prompt,
+ * and a request could have reused its blocks even without the last one, which is always computed
+ * where a prompt ends with it. From then on, a rank's stores that begin a prompt with blocks that
+ * could be reused are no copies.
  *
  * <p>Thread-safe if changes of one rank come from one thread at a time.
  */
@@ -41,6 +46,15 @@ public final class CopyCounts extends ForwardingIndex {
 
     volatile long total;
     boolean announcesHits;
+  }
+
+  /** Blocks that begin a prompt, by their local hashes. */
+  @SuppressWarnings("ArrayRecordComponent") // read once, not compared
+  private record Beginning(long rootHash, long[] localHashes) {
+
+    static @Nullable Beginning of(boolean root, long rootHash, long @Nullable [] localHashes) {
+      return root && localHashes != null ? new Beginning(rootHash, localHashes) : null;
+    }
   }
 
   /**
@@ -65,7 +79,9 @@ public final class CopyCounts extends ForwardingIndex {
   @Override
   public ChangeStatus apply(RankId rank, BlockEvent event) {
     if (event instanceof BlockEvent.Stored stored && stored.repeats() != Repeats.SAME) {
-      return store(rank, event, stored.handles(), stored.root(), stored.repeats());
+      Beginning beginning =
+          Beginning.of(stored.root(), stored.rootHash(), stored.localHashes());
+      return store(rank, event, stored.handles(), beginning, stored.repeats());
     }
     if (event instanceof BlockEvent.Aliased aliased && aliased.repeats() != Repeats.SAME) {
       int known = known(rank, aliased.handles());
@@ -74,7 +90,9 @@ public final class CopyCounts extends ForwardingIndex {
       return status;
     }
     if (event instanceof BlockEvent.GroupStored stored && stored.repeats() != Repeats.SAME) {
-      return store(rank, event, stored.handles(), stored.root(), stored.repeats());
+      Beginning beginning =
+          Beginning.of(stored.root(), stored.rootHash(), stored.localHashes());
+      return store(rank, event, stored.handles(), beginning, stored.repeats());
     }
     Copies copies = ranks.get(rank);
     if (copies != null && event instanceof BlockEvent.Removed removed) {
@@ -89,28 +107,70 @@ public final class CopyCounts extends ForwardingIndex {
           ? ChangeStatus.UNCHANGED
           : super.apply(rank, new BlockEvent.GroupRemoved(removed.group(), last));
     }
-    if (event instanceof BlockEvent.Cleared) {
-      forget(rank);
+    if (event instanceof BlockEvent.Cleared && copies != null) {
+      blocks.addAndGet(-copies.further.size());
+      copies.further.clear();
+      copies.total = 0;
     }
     return super.apply(rank, event);
   }
 
+  /**
+   * Applies a store.
+   *
+   * @param beginning null unless the blocks begin a prompt
+   */
   private ChangeStatus store(
-      RankId rank, BlockEvent event, long[] handles, boolean root, Repeats repeats) {
+      RankId rank,
+      BlockEvent event,
+      long[] handles,
+      @Nullable Beginning beginning,
+      Repeats repeats) {
     int known = known(rank, handles);
+    boolean announced =
+        beginning != null
+            && known == handles.length
+            && isAnnouncement(rank, beginning, known, repeats);
     ChangeStatus status = super.apply(rank, event);
-    if (known > 0 && (status == ChangeStatus.APPLIED || status == ChangeStatus.UNCHANGED)) {
-      boolean allKnown = root && known == handles.length;
-      if (allKnown && known > 1 && repeats == Repeats.UNCLEAR) {
-        forget(rank);
-        ranks.computeIfAbsent(rank, id -> new Copies()).announcesHits = true;
-      }
-      Copies copies = ranks.get(rank);
-      if (!allKnown || copies == null || !copies.announcesHits) {
-        count(rank, known);
-      }
+    if (!announced && (status == ChangeStatus.APPLIED || status == ChangeStatus.UNCHANGED)) {
+      count(rank, known);
     }
     return status;
+  }
+
+  /** Whether blocks that begin a prompt, and that the rank has, are named since a request hit. */
+  private boolean isAnnouncement(
+      RankId rank, Beginning beginning, int known, Repeats repeats) {
+    Copies copies = ranks.get(rank);
+    boolean expected = copies != null && copies.announcesHits;
+    if (!expected && repeats != Repeats.UNCLEAR) {
+      return false;
+    }
+    if (!isUsable(rank, beginning, known)) {
+      return false;
+    }
+    if (!expected && isUsable(rank, beginning, known - 1)) {
+      forget(rank);
+      ranks.computeIfAbsent(rank, id -> new Copies()).announcesHits = true;
+      return true;
+    }
+    return expected;
+  }
+
+  /** Whether a request could reuse the first blocks, at least one. */
+  private boolean isUsable(RankId rank, Beginning beginning, int blocks) {
+    long[] names = new long[blocks];
+    long name =
+        beginning.rootHash() == 0
+            ? NativeBlockHasher.root(CacheScope.NONE)
+            : beginning.rootHash();
+    for (int i = 0; i < names.length; i++) {
+      name = NativeBlockHasher.chain(name, beginning.localHashes()[i]);
+      names[i] = name;
+    }
+    RankMatches matches = new RankMatches();
+    matchAll(names, names.length, matches);
+    return blocks > 0 && matches.blocks(rank) == blocks;
   }
 
   /** Collects in the thread's scratch which handles the rank has. */

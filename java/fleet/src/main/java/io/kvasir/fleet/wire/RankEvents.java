@@ -302,17 +302,17 @@ public final class RankEvents implements WireListener {
   private void store(WireBlocks blocks) {
     long[] handles = handles(blocks, true);
     long[] local = localHashes(blocks);
+    BlockEvent.Repeats repeats = repeatsOf(blocks);
     BlockEvent.Stored stored;
     if (blocks.root()) {
-      stored = BlockEvent.Stored.root(rootHash(blocks), handles, local);
+      stored = BlockEvent.Stored.root(rootHash(blocks), handles, local, repeats);
     } else {
       long parent = handle(tier(blocks, true), blocks.parent());
       if (!saysOrigin) {
         doubtLast(MAIN, parent);
       }
-      stored = BlockEvent.Stored.after(parent, handles, local);
+      stored = BlockEvent.Stored.after(parent, handles, local, repeats);
     }
-    stored = stored.with(repeatsOf(blocks));
     events.add(stored);
     if (!blocks.root() && blocks.medium() != WireBlocks.GPU) {
       // The blocks before these may be on the GPU only. Then these are found there too.

@@ -99,6 +99,10 @@ class CopyCountsTest {
     apply(new BlockEvent.Cleared());
     apply(root(1, 2));
     apply(root(1, 2));
+    assertThat(index.copies(A)).isZero();
+    index.removeRank(A);
+    apply(root(1, 2));
+    apply(root(1, 2));
     assertThat(index.copies(A)).as("after a restart").isEqualTo(2);
   }
 

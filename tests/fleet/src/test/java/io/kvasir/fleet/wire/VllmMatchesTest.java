@@ -1,0 +1,138 @@
+package io.kvasir.fleet.wire;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.kvasir.fleet.index.CopyCounts;
+import io.kvasir.fleet.index.NativePrefixIndex;
+import io.kvasir.fleet.index.RankMatches;
+import io.kvasir.fleet.wire.VllmCache.Group;
+import io.kvasir.fleet.wire.VllmCache.Kind;
+import io.kvasir.fleet.wire.VllmCache.Options;
+import io.kvasir.fleet.wire.VllmCache.Report;
+import io.kvasir.hash.HashFormat;
+import io.kvasir.hash.NativeBlockHasher;
+import io.kvasir.model.CacheScope;
+import io.kvasir.model.RankId;
+import io.kvasir.testing.harness.LongRuns;
+import java.util.List;
+import java.util.Random;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** What an index knows from vLLM's events is what vLLM finds: no block less, and none more. */
+class VllmMatchesTest {
+
+  private static final long SEED = Long.getLong("kvasir.test.seed", 34);
+  private static final int SIZE = 4;
+  private static final int PROBES = LongRuns.cases(2_000, 10_000);
+  private static final int PROBES_PER_STEP = 4;
+  private static final RankId RANK = new RankId(7, 3);
+  private static final Group FULL = new Group(Kind.FULL, 0);
+  private static final Group MAMBA = new Group(Kind.MAMBA, 0);
+
+  private static final Options PLAIN = new Options(false, Report.NEW, 64, -1);
+  private static final Options CHUNKED = new Options(false, Report.NEW, 10, -1);
+  private static final Options EAGLE = new Options(true, Report.NEW, 24, -1);
+  private static final Options ANNOUNCING = new Options(false, Report.FULL, 40, -1);
+  private static final Options MASKED = new Options(false, Report.NEW, 32, 0);
+
+  /** A model on an engine. */
+  record SetUp(int blocks, List<Group> groups, Options options) {}
+
+  private static Group window(int tokens) {
+    return new Group(Kind.WINDOW, tokens);
+  }
+
+  static Stream<SetUp> setUps() {
+    return Stream.of(
+        new SetUp(60, List.of(FULL), PLAIN),
+        new SetUp(30, List.of(FULL), EAGLE),
+        new SetUp(50, List.of(FULL), ANNOUNCING),
+        new SetUp(60, List.of(FULL, FULL), CHUNKED),
+        new SetUp(40, List.of(window(9)), PLAIN),
+        new SetUp(80, List.of(FULL, window(6)), CHUNKED),
+        new SetUp(80, List.of(FULL, window(17)), EAGLE),
+        new SetUp(100, List.of(window(6), window(6), FULL), PLAIN),
+        new SetUp(100, List.of(FULL, window(5), window(14)), MASKED),
+        new SetUp(70, List.of(FULL, MAMBA), PLAIN),
+        new SetUp(80, List.of(MAMBA, FULL, MAMBA, MAMBA), EAGLE),
+        new SetUp(90, List.of(FULL, window(10), MAMBA), MASKED),
+        new SetUp(40, List.of(window(10), MAMBA), CHUNKED));
+  }
+
+  @ParameterizedTest
+  @MethodSource("setUps")
+  void matchesAreWhatTheEngineFinds(SetUp setUp) {
+    Random random = new Random(SEED);
+    VllmCache cache =
+        new VllmCache(SIZE, setUp.blocks(), setUp.groups(), setUp.options(), random);
+    VllmTraffic traffic = new VllmTraffic(random, SIZE, cache.maxTokens());
+    WireDecoder decoder = new WireDecoder();
+    RankEvents events = new RankEvents(SIZE, null);
+    int matched = 0;
+    int less = 0;
+    int more = 0;
+    try (CopyCounts index =
+        new CopyCounts(new NativePrefixIndex(HashFormat.KVASIR, SIZE, 64 << 20))) {
+      for (int probe = 0; probe < PROBES; ) {
+        traffic.submit(cache);
+        List<Object> step = random.nextInt(400) == 0 ? cache.reset() : cache.step();
+        byte[] payload = Packed.batch(step.toArray());
+        decoder.decode(payload, 0, payload.length, events);
+        events.take().forEach(event -> index.apply(RANK, event));
+        for (int i = 0; i < PROBES_PER_STEP; i++, probe++) {
+          int[] question = traffic.question();
+          int expected = found(cache, setUp, question);
+          int match = match(index, question);
+          matched += expected > 0 ? 1 : 0;
+          less += match < expected ? 1 : 0;
+          more += match > expected ? 1 : 0;
+        }
+      }
+    }
+    assertThat(matched).as("probes with a match").isGreaterThan(PROBES / 20);
+    assertThat(List.of(less, more))
+        .as("-Dkvasir.test.seed=%d, %s: less and more, of %d", SEED, setUp, PROBES)
+        .containsExactly(0, 0);
+    assertThat(events.upperBound()).isFalse();
+  }
+
+  private static int match(CopyCounts index, int[] tokens) {
+    long[] prompt =
+        NativeBlockHasher.of(HashFormat.KVASIR, SIZE).hash(tokens, CacheScope.NONE).sequence();
+    RankMatches matches = new RankMatches();
+    index.match(prompt, prompt.length, matches);
+    return matches.blocks(RANK);
+  }
+
+  /** With speculation the engine drops a block of what it finds, which the index leaves to it. */
+  private static int found(VllmCache cache, SetUp setUp, int[] tokens) {
+    if (!setUp.options().eagle()) {
+      return cache.lookUp(tokens);
+    }
+    long[] hashes = cache.hashes(tokens);
+    int end = hashes.length;
+    while (end > 0 && !usable(cache, setUp.groups(), hashes, end)) {
+      end--;
+    }
+    return end;
+  }
+
+  private static boolean usable(VllmCache cache, List<Group> groups, long[] hashes, int end) {
+    return IntStream.range(0, groups.size())
+        .allMatch(
+            group ->
+                IntStream.range(first(groups.get(group), end), end)
+                    .allMatch(i -> cache.holds(group, hashes[i])));
+  }
+
+  private static int first(Group group, int end) {
+    return switch (group.kind()) {
+      case FULL -> 0;
+      case WINDOW -> Math.max(0, end - (int) Math.ceil((group.window() - 1.0) / SIZE));
+      case MAMBA -> end - 1;
+    };
+  }
+}

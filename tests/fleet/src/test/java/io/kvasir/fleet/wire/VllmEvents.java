@@ -18,8 +18,9 @@ import java.util.Map;
  *       keeps the order of the rest. Nothing says which positions these are.
  *   <li>{@code parent_block_hash} is the hash of the position before the first new one, held by the
  *       group or not.
- *   <li>An event without any hash is published too. That happens to a mamba group with EAGLE, when
- *       a last chunk begins one whole block before its state.
+ *   <li>An event without any hash is published too. That happens to a mamba group with EAGLE, whose
+ *       last chunk begins a block before its state, and under a retention interval
+ *       (VLLM_PREFIX_CACHE_RETENTION_INTERVAL), which masks blocks of windows and states.
  * </ul>
  *
  * <p>In full report mode, as in {@code BlockPool.emit_cached_block_events} and vLLM pull request

@@ -46,14 +46,38 @@ public final class CopyCounts extends ForwardingIndex {
 
     volatile long total;
     boolean announcesHits;
+
+    /** The last beginning that was judged, and whether it was an announcement. */
+    @Nullable Beginning decided;
+
+    boolean announced;
   }
 
-  /** Blocks that begin a prompt, by their local hashes. */
+  /** Blocks that begin a prompt in a group, by the engine's hash of the last and local hashes. */
   @SuppressWarnings("ArrayRecordComponent") // read once, not compared
-  private record Beginning(long rootHash, long[] localHashes) {
+  private record Beginning(int group, long last, long rootHash, long[] localHashes) {
 
-    static @Nullable Beginning of(boolean root, long rootHash, long @Nullable [] localHashes) {
-      return root && localHashes != null ? new Beginning(rootHash, localHashes) : null;
+    private static final int MAIN = -1;
+
+    static @Nullable Beginning of(BlockEvent.Stored stored) {
+      return of(stored.root(), MAIN, stored.handles(), stored.rootHash(), stored.localHashes());
+    }
+
+    static @Nullable Beginning of(BlockEvent.GroupStored stored) {
+      int group = stored.group().index();
+      return of(stored.root(), group, stored.hashes(), stored.rootHash(), stored.localHashes());
+    }
+
+    private static @Nullable Beginning of(
+        boolean root, int group, long[] hashes, long rootHash, long @Nullable [] localHashes) {
+      return root && localHashes != null && hashes.length > 0
+          ? new Beginning(group, hashes[hashes.length - 1], rootHash, localHashes)
+          : null;
+    }
+
+    /** Whether another group has named the same blocks just before. */
+    boolean isOfRequest(@Nullable Beginning before) {
+      return before != null && before.last == last && before.group != group;
     }
   }
 
@@ -79,9 +103,7 @@ public final class CopyCounts extends ForwardingIndex {
   @Override
   public ChangeStatus apply(RankId rank, BlockEvent event) {
     if (event instanceof BlockEvent.Stored stored && stored.repeats() != Repeats.SAME) {
-      Beginning beginning =
-          Beginning.of(stored.root(), stored.rootHash(), stored.localHashes());
-      return store(rank, event, stored.handles(), beginning, stored.repeats());
+      return store(rank, stored, stored.handles(), stored.repeats(), Beginning.of(stored));
     }
     if (event instanceof BlockEvent.Aliased aliased && aliased.repeats() != Repeats.SAME) {
       int known = known(rank, aliased.handles());
@@ -90,9 +112,7 @@ public final class CopyCounts extends ForwardingIndex {
       return status;
     }
     if (event instanceof BlockEvent.GroupStored stored && stored.repeats() != Repeats.SAME) {
-      Beginning beginning =
-          Beginning.of(stored.root(), stored.rootHash(), stored.localHashes());
-      return store(rank, event, stored.handles(), beginning, stored.repeats());
+      return store(rank, stored, stored.handles(), stored.repeats(), Beginning.of(stored));
     }
     Copies copies = ranks.get(rank);
     if (copies != null && event instanceof BlockEvent.Removed removed) {
@@ -124,13 +144,14 @@ public final class CopyCounts extends ForwardingIndex {
       RankId rank,
       BlockEvent event,
       long[] handles,
-      @Nullable Beginning beginning,
-      Repeats repeats) {
+      Repeats repeats,
+      @Nullable Beginning beginning) {
     int known = known(rank, handles);
     boolean announced =
-        beginning != null
-            && known == handles.length
-            && isAnnouncement(rank, beginning, known, repeats);
+        beginning != null && isAnnouncement(rank, beginning, known, repeats);
+    if (announced && event instanceof BlockEvent.GroupStored) {
+      return ChangeStatus.UNCHANGED; // it may name blocks that only other groups hold
+    }
     ChangeStatus status = super.apply(rank, event);
     if (!announced && (status == ChangeStatus.APPLIED || status == ChangeStatus.UNCHANGED)) {
       count(rank, known);
@@ -138,23 +159,33 @@ public final class CopyCounts extends ForwardingIndex {
     return status;
   }
 
-  /** Whether blocks that begin a prompt, and that the rank has, are named since a request hit. */
+  /**
+   * Whether blocks that begin a prompt are named since a request hit them. The first group that
+   * names them decides; what others say of the same request follows, because by then the blocks of
+   * the first are held, whether it had them before or not.
+   */
   private boolean isAnnouncement(
       RankId rank, Beginning beginning, int known, Repeats repeats) {
     Copies copies = ranks.get(rank);
+    if (copies != null && beginning.isOfRequest(copies.decided)) {
+      return copies.announced;
+    }
     boolean expected = copies != null && copies.announcesHits;
-    if (!expected && repeats != Repeats.UNCLEAR) {
-      return false;
-    }
-    if (!isUsable(rank, beginning, known)) {
-      return false;
-    }
-    if (!expected && isUsable(rank, beginning, known - 1)) {
+    boolean announced =
+        known == beginning.localHashes().length
+            && (expected || repeats == Repeats.UNCLEAR)
+            && isUsable(rank, beginning, known)
+            && (expected || isUsable(rank, beginning, known - 1));
+    if (announced && !expected) {
       forget(rank);
-      ranks.computeIfAbsent(rank, id -> new Copies()).announcesHits = true;
-      return true;
     }
-    return expected;
+    if (announced || copies != null) {
+      Copies now = ranks.computeIfAbsent(rank, id -> new Copies());
+      now.announcesHits |= announced;
+      now.announced = announced;
+      now.decided = beginning;
+    }
+    return announced;
   }
 
   /** Whether a request could reuse the first blocks, at least one. */

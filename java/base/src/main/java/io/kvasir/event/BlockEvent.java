@@ -122,8 +122,7 @@ public sealed interface BlockEvent {
      * @param repeats what blocks are that the rank holds already
      * @return the event
      */
-    public static Stored root(
-        long rootHash, long[] handles, long[] localHashes, Repeats repeats) {
+    public static Stored root(long rootHash, long[] handles, long[] localHashes, Repeats repeats) {
       return new Stored(null, true, 0, rootHash, handles, localHashes, null, repeats);
     }
 
@@ -174,7 +173,8 @@ public sealed interface BlockEvent {
      */
     public static Stored namedAfter(
         @Nullable BlockNaming naming, long parent, long... sequenceHashes) {
-      return new Stored(naming, false, parent, 0, sequenceHashes, null, sequenceHashes, Repeats.SAME);
+      return new Stored(
+          naming, false, parent, 0, sequenceHashes, null, sequenceHashes, Repeats.SAME);
     }
   }
 

@@ -20,8 +20,7 @@ final class CacheGroups {
   /** The index has taken blocks of the main group. */
   void onStored(RankId rank, BlockEvent.Stored stored, ChangeStatus status) {
     RankGroups groups = ranks.get(rank);
-    if (groups != null
-        && (status == ChangeStatus.APPLIED || status == ChangeStatus.UNCHANGED)) {
+    if (groups != null && (status == ChangeStatus.APPLIED || status == ChangeStatus.UNCHANGED)) {
       groups.onStored(stored);
     }
   }
@@ -85,8 +84,7 @@ final class CacheGroups {
   }
 
   /** Adds the ranks of models without full attention. O(ranks with groups). */
-  void addWithoutMain(
-      long[] sequenceHashes, int blocks, boolean hiddenToo, RankMatches matches) {
+  void addWithoutMain(long[] sequenceHashes, int blocks, boolean hiddenToo, RankMatches matches) {
     if (ranks.isEmpty()) {
       return;
     }

@@ -22,16 +22,22 @@ import org.jspecify.annotations.Nullable;
  * that are not counted: their blocks leave the index with the first removal.
  *
  * <p>Some engines announce the blocks that a request found in the cache again, in the form of a
- * store ({@link Repeats#UNCLEAR}). A store is evidently such an announcement if it begins a prompt,
- * and a request could have reused its blocks even without the last one, which is always computed
- * where a prompt ends with it. From then on, a rank's stores that begin a prompt with blocks that
- * could be reused are no copies.
+ * store. A store that begins a prompt looks like an announcement if a request could have reused its
+ * blocks even without the last one, which is computed where a prompt ends with it. That has other
+ * reasons too, such as speculation, but only announcements are often followed by what the request
+ * computed ({@link Repeats#UNCLEAR}). A rank whose stores do so announces its hits; then its stores
+ * that begin a prompt with blocks that could be reused are no copies.
  *
  * <p>Thread-safe if changes of one rank come from one thread at a time.
  */
 public final class CopyCounts extends ForwardingIndex {
 
   static final int MAX_BLOCKS = 1 << 20;
+
+  private static final int LEAST_ANNOUNCEMENTS = 4;
+
+  /** Of engines that do not announce hits, 1 in 40 is followed by chance; of others, 1 in 3. */
+  private static final int MOST_SINGLE = 8;
 
   private static final long[] NONE = {};
 
@@ -45,12 +51,36 @@ public final class CopyCounts extends ForwardingIndex {
     final Long2IntOpenHashMap further = new Long2IntOpenHashMap();
 
     volatile long total;
+
+    /** Stores that look like announcements, with what a request computed behind them. */
+    int followed;
+
+    /** Those without. */
+    int single;
+
     boolean announcesHits;
 
     /** The last beginning that was judged, and whether it was an announcement. */
     @Nullable Beginning decided;
 
     boolean announced;
+
+    /** Returns whether the rank announces hits by this store, and did not by the last one. */
+    boolean vote(boolean isFollowed) {
+      followed += isFollowed ? 1 : 0;
+      single += isFollowed ? 0 : 1;
+      boolean before = announcesHits;
+      announcesHits = followed >= LEAST_ANNOUNCEMENTS && followed >= single / MOST_SINGLE;
+      return announcesHits && !before;
+    }
+
+    /** Returns how many blocks had copies. */
+    int clear() {
+      int blocks = further.size();
+      further.clear();
+      total = 0;
+      return blocks;
+    }
   }
 
   /** Blocks that begin a prompt in a group, by the engine's hash of the last and local hashes. */
@@ -128,9 +158,7 @@ public final class CopyCounts extends ForwardingIndex {
           : super.apply(rank, new BlockEvent.GroupRemoved(removed.group(), last));
     }
     if (event instanceof BlockEvent.Cleared && copies != null) {
-      blocks.addAndGet(-copies.further.size());
-      copies.further.clear();
-      copies.total = 0;
+      blocks.addAndGet(-copies.clear());
     }
     return super.apply(rank, event);
   }
@@ -147,8 +175,10 @@ public final class CopyCounts extends ForwardingIndex {
       Repeats repeats,
       @Nullable Beginning beginning) {
     int known = known(rank, handles);
-    boolean announced =
-        beginning != null && isAnnouncement(rank, beginning, known, repeats);
+    if (known > 0) {
+      ranks.computeIfAbsent(rank, id -> new Copies());
+    }
+    boolean announced = beginning != null && isAnnouncement(rank, beginning, known, repeats);
     if (announced && event instanceof BlockEvent.GroupStored) {
       return ChangeStatus.UNCHANGED; // it may name blocks that only other groups hold
     }
@@ -164,37 +194,30 @@ public final class CopyCounts extends ForwardingIndex {
    * names them decides; what others say of the same request follows, because by then the blocks of
    * the first are held, whether it had them before or not.
    */
-  private boolean isAnnouncement(
-      RankId rank, Beginning beginning, int known, Repeats repeats) {
+  private boolean isAnnouncement(RankId rank, Beginning beginning, int known, Repeats repeats) {
     Copies copies = ranks.get(rank);
     if (copies != null && beginning.isOfRequest(copies.decided)) {
       return copies.announced;
     }
-    boolean expected = copies != null && copies.announcesHits;
-    boolean announced =
-        known == beginning.localHashes().length
-            && (expected || repeats == Repeats.UNCLEAR)
-            && isUsable(rank, beginning, known)
-            && (expected || isUsable(rank, beginning, known - 1));
-    if (announced && !expected) {
-      forget(rank);
+    if (copies == null) {
+      return false; // none of the blocks is known
     }
-    if (announced || copies != null) {
-      Copies now = ranks.computeIfAbsent(rank, id -> new Copies());
-      now.announcesHits |= announced;
-      now.announced = announced;
-      now.decided = beginning;
+    if (known == beginning.localHashes().length
+        && isUsable(rank, beginning, known)
+        && isUsable(rank, beginning, known - 1)
+        && copies.vote(repeats == Repeats.UNCLEAR)) {
+      blocks.addAndGet(-copies.clear());
     }
-    return announced;
+    copies.announced = copies.announcesHits && isUsable(rank, beginning, 1);
+    copies.decided = beginning;
+    return copies.announced;
   }
 
   /** Whether a request could reuse the first blocks, at least one. */
   private boolean isUsable(RankId rank, Beginning beginning, int blocks) {
     long[] names = new long[blocks];
     long name =
-        beginning.rootHash() == 0
-            ? NativeBlockHasher.root(CacheScope.NONE)
-            : beginning.rootHash();
+        beginning.rootHash() == 0 ? NativeBlockHasher.root(CacheScope.NONE) : beginning.rootHash();
     for (int i = 0; i < names.length; i++) {
       name = NativeBlockHasher.chain(name, beginning.localHashes()[i]);
       names[i] = name;

@@ -5,7 +5,6 @@ import io.kvasir.event.CacheGroup;
 import io.kvasir.hash.NativeBlockHasher;
 import io.kvasir.model.CacheScope;
 import it.unimi.dsi.fastutil.ints.IntArrayList;
-import it.unimi.dsi.fastutil.longs.Long2IntMap;
 import it.unimi.dsi.fastutil.longs.Long2IntOpenHashMap;
 import java.util.ArrayList;
 import java.util.Arrays;

@@ -202,8 +202,7 @@ public final class RankEvents implements WireListener {
   private void addWithoutTokens(WireBlocks blocks, CacheGroup group, boolean main) {
     if (main) {
       events.add(
-          new BlockEvent.Aliased(
-              handles(blocks, true), engineHashes(blocks), repeatsOf(blocks)));
+          new BlockEvent.Aliased(handles(blocks, true), engineHashes(blocks), repeatsOf(blocks)));
     } else {
       addToGroup(blocks, group, null);
     }
@@ -244,8 +243,7 @@ public final class RankEvents implements WireListener {
       return;
     }
     skips.add(SkipCause.OTHER_BLOCK_SIZE);
-    if (group.kind() == CacheGroup.Kind.FULL
-        && (mainGroup < 0 || group.index() == mainGroup)) {
+    if (group.kind() == CacheGroup.Kind.FULL && (mainGroup < 0 || group.index() == mainGroup)) {
       otherBlockSize = blocks.blockSize();
     } else {
       upperBound = true;
@@ -347,9 +345,7 @@ public final class RankEvents implements WireListener {
 
   private static boolean isAnnouncement(
       boolean root, BlockEvent.Repeats repeats, long[] hashes, long parent) {
-    return root
-        && repeats == BlockEvent.Repeats.COPIES
-        && hashes[hashes.length - 1] == parent;
+    return root && repeats == BlockEvent.Repeats.COPIES && hashes[hashes.length - 1] == parent;
   }
 
   private long rootHash(WireBlocks blocks) {

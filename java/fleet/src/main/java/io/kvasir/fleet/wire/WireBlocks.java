@@ -36,8 +36,17 @@ public final class WireBlocks {
   private static final LongOpenHashSet OWN_MEDIA =
       new LongOpenHashSet(
           Stream.of(
-                  "device", "cpu", "cpu_pinned", "cpu_tier1", "cpu_tier2", "host", "disk", "nvme",
-                  "storage", "fs", "obj")
+                  "device",
+                  "cpu",
+                  "cpu_pinned",
+                  "cpu_tier1",
+                  "cpu_tier2",
+                  "host",
+                  "disk",
+                  "nvme",
+                  "storage",
+                  "fs",
+                  "obj")
               .mapToLong(WireBlocks::digestOf)
               .toArray());
 

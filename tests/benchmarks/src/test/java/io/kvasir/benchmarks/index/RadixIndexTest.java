@@ -67,7 +67,8 @@ class RadixIndexTest {
       return BlockEvent.Stored.after(random.nextInt(40), handles, locals(random, handles));
     }
     if (random.nextInt(3) == 0) {
-      return new BlockEvent.Stored(null, true, 0, 0, handles, null, chain(random, handles.length), BlockEvent.Repeats.SAME);
+      return new BlockEvent.Stored(
+          null, true, 0, 0, handles, null, chain(random, handles.length), BlockEvent.Repeats.SAME);
     }
     long rootHash = random.nextInt(8) == 0 ? 77 : 0;
     return BlockEvent.Stored.root(rootHash, handles, locals(random, handles));

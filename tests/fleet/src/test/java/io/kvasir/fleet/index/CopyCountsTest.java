@@ -85,7 +85,9 @@ class CopyCountsTest {
     apply(root(1, 2, 3));
     apply(root(1, 2)); // may be a copy
     assertThat(index.copies(A)).isEqualTo(2);
-    apply(root(1, 2, 3).with(Repeats.UNCLEAR));
+    for (int i = 0; i < 4; i++) {
+      apply(root(1, 2, 3).with(Repeats.UNCLEAR));
+    }
     apply(after(3, 4));
     assertThat(index.copies(A)).isZero();
 

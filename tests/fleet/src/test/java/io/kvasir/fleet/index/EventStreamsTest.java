@@ -262,7 +262,10 @@ class EventStreamsTest {
     streams.onEvent(A, 0, BlockEvent.Stored.named(null, 5));
     assertThat(streams.stats().duplicates()).isEqualTo(1);
     streams.onEvent(
-        A, 0, new BlockEvent.Stored(null, true, 0, 0, new long[] {5}, null, new long[] {6}, BlockEvent.Repeats.SAME));
+        A,
+        0,
+        new BlockEvent.Stored(
+            null, true, 0, 0, new long[] {5}, null, new long[] {6}, BlockEvent.Repeats.SAME));
     assertThat(streams.stats().restarts()).isEqualTo(1);
     assertThat(IndexScenario.match(index, 5)).isEmpty();
     assertThat(IndexScenario.match(index, 6)).isEqualTo(Map.of(A, 1));

@@ -89,7 +89,10 @@ class IndexFileFuzzTest {
           case 0 -> index.apply(rank, BlockEvent.Removed.of(handles));
           case 1 -> index.setVisible(rank, false);
           default ->
-              index.apply(rank, new BlockEvent.Stored(null, true, 0, 0, handles, null, sequence, BlockEvent.Repeats.SAME));
+              index.apply(
+                  rank,
+                  new BlockEvent.Stored(
+                      null, true, 0, 0, handles, null, sequence, BlockEvent.Repeats.SAME));
         }
       }
       return ReloadedIndex.saved(index);

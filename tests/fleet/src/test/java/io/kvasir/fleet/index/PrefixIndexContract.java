@@ -446,7 +446,14 @@ abstract class PrefixIndexContract {
   /** Blocks with sequence hashes after a parent, or as a root. */
   private static BlockEvent sequence(Long parent, long[] handles, long... sequenceHashes) {
     return new BlockEvent.Stored(
-        null, parent == null, parent == null ? 0 : parent, 0, handles, null, sequenceHashes, BlockEvent.Repeats.SAME);
+        null,
+        parent == null,
+        parent == null ? 0 : parent,
+        0,
+        handles,
+        null,
+        sequenceHashes,
+        BlockEvent.Repeats.SAME);
   }
 
   @Test

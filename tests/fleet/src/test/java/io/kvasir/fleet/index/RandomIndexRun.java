@@ -168,9 +168,7 @@ final class RandomIndexRun {
                 root,
                 names,
                 sequence ? null : locals,
-                sequence
-                    ? sequenceHashes(rank, first, first ? root : parentHandle, locals)
-                    : null,
+                sequence ? sequenceHashes(rank, first, first ? root : parentHandle, locals) : null,
                 BlockEvent.Repeats.SAME));
     if (status == ChangeStatus.APPLIED) {
       for (int i = 0; i < count; i++) {

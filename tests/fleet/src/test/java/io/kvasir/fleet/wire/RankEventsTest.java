@@ -406,8 +406,7 @@ class RankEventsTest {
     decode(inGroup(0, "full_attention", null));
     assertThat(rank.upperBound()).isFalse();
     decode(
-        stored(
-            List.of(1), null, TOKENS, 3 * BLOCK, "group_idx", 1, "kv_cache_spec_kind", "mamba"));
+        stored(List.of(1), null, TOKENS, 3 * BLOCK, "group_idx", 1, "kv_cache_spec_kind", "mamba"));
     assertThat(rank.upperBound()).isTrue();
     assertThat(rank.otherBlockSize()).isZero();
   }

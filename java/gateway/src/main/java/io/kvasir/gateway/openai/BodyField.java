@@ -51,6 +51,8 @@ public enum BodyField {
   TOKEN_IDS(Type.ANY),
   /** The prompt of SGLang's {@code /generate}; in the Responses API, the format of the answer. */
   TEXT(Type.ANY),
+  /** The LoRA adapter, for SGLang: a name, or a list with one for each prompt of a batch. */
+  LORA_PATH(Type.ANY),
   /** The tokens of the prompt, for TensorRT-LLM. */
   PROMPT_TOKEN_IDS(Type.ANY),
   /** The tools that the model may call. */

@@ -293,6 +293,7 @@ final class Arrival {
     if (model == null) {
       model = NamedModel.of(head);
     }
+    model = services.fleets().listed(model, scan.adapter());
     if (model == null) {
       model = services.fleets().onlyModel();
     }

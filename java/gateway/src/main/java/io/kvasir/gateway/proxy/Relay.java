@@ -62,6 +62,9 @@ final class Relay implements ReplyListener {
   private boolean paused;
   private boolean over;
 
+  /** When the attempt began. */
+  private long sentNs;
+
   /** When the limit in force began: at the last sign of the side that it is for. */
   private long quietSinceNs;
 
@@ -97,6 +100,7 @@ final class Relay implements ReplyListener {
     } else {
       request = outbound;
     }
+    sentNs = System.nanoTime();
     restartTimer();
   }
 
@@ -400,11 +404,26 @@ final class Relay implements ReplyListener {
   private void restartTimer() {
     if (!over) {
       quietSinceNs = System.nanoTime();
-      long limitMs = limitMs();
-      if (timer == null || quietSinceNs + TimeUnit.MILLISECONDS.toNanos(limitMs) - timerNs < 0) {
-        startTimer(limitMs);
+      long leftMs = leftMs();
+      if (timer == null || quietSinceNs + TimeUnit.MILLISECONDS.toNanos(leftMs) - timerNs < 0) {
+        startTimer(leftMs);
       }
     }
+  }
+
+  /** Time until a limit has passed; 0 or less once it has. */
+  private long leftMs() {
+    return Math.min(limitMs() - msSince(quietSinceNs), leftForDataMs());
+  }
+
+  /** Time until the first data is late, whatever comments arrive; a streamed body has no limit. */
+  private long leftForDataMs() {
+    boolean waits = !forwarding && !paused && streamed == null;
+    return waits ? settings.firstTokenTimeoutMs() - msSince(sentNs) : Long.MAX_VALUE;
+  }
+
+  private static long msSince(long beganNs) {
+    return TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - beganNs);
   }
 
   private void startTimer(long delayMs) {
@@ -415,19 +434,21 @@ final class Relay implements ReplyListener {
 
   /** Runs when a limit may have passed; runs again later while it has not. */
   private void onTimer() {
-    long quietMs = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - quietSinceNs);
-    long limitMs = limitMs();
-    if (quietMs < limitMs) {
-      startTimer(limitMs - quietMs);
+    long leftMs = leftMs();
+    if (leftMs > 0) {
+      startTimer(leftMs);
     } else if (paused) {
       cancel();
       exchange.abort();
       run.onClientStuck();
     } else if (waitsForBody()) {
-      onBodyFailed(Problem.of(BodyFailure.timeout(limitMs)));
+      onBodyFailed(Problem.of(BodyFailure.timeout(limitMs())));
     } else {
-      onAbort(
-          new UpstreamFailure(Kind.TIMEOUT, "nothing arrived for " + limitMs + " milliseconds"));
+      String late =
+          leftForDataMs() > 0
+              ? "nothing arrived for " + limitMs()
+              : "no data arrived for " + settings.firstTokenTimeoutMs();
+      onAbort(new UpstreamFailure(Kind.TIMEOUT, late + " milliseconds"));
     }
   }
 

@@ -35,6 +35,8 @@ public enum BodyField {
   PROMPT_CACHE_KEY(Type.TEXT),
   /** The response that an input of the Responses API continues. */
   PREVIOUS_RESPONSE_ID(Type.TEXT),
+  /** The stored file whose requests a batch runs. */
+  INPUT_FILE_ID(Type.TEXT),
   /** Names the conversation, for TensorRT-LLM. */
   CONVERSATION_PARAMS(Type.OBJECT),
   /** What the client states about itself. */

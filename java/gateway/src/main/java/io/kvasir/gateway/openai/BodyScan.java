@@ -189,6 +189,19 @@ public final class BodyScan {
     return text(BodyField.PREVIOUS_RESPONSE_ID);
   }
 
+  /** {@return the stored file whose requests a batch runs; null if there is none} */
+  public @Nullable String inputFileId() {
+    return text(BodyField.INPUT_FILE_ID);
+  }
+
+  /**
+   * {@return the first stored file in an input of the Responses API; null if there is none. O(bytes
+   * of the input) on each call}
+   */
+  public @Nullable String firstInputFile() {
+    return new InputFiles(this).first();
+  }
+
   /** {@return the name of requests that share a prefix; null if there is none} */
   public @Nullable String promptCacheKey() {
     return text(BodyField.PROMPT_CACHE_KEY);

@@ -2,6 +2,7 @@ package io.kvasir.cli;
 
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.kvasir.cli.serve.Tools;
 import io.kvasir.testing.harness.Await;
 import io.kvasir.testing.harness.ChildProcess;
 import java.io.IOException;
@@ -31,6 +32,7 @@ final class LossyLink implements AutoCloseable {
   /** Makes a link; skips the test by name where this is not allowed. */
   static LossyLink create(int delayMs, int lossPercent, long seed) throws IOException {
     assumeTrue(Files.isWritable(Path.of("/dev/net/tun")), "/dev/net/tun cannot be opened");
+    Tools.requirePython("fcntl");
     long number = ProcessHandle.current().pid() % NAMESPACES;
     String name = "kvl" + number;
     String outer = "198.19.255." + (4 * number + 1);
@@ -39,7 +41,7 @@ final class LossyLink implements AutoCloseable {
         ChildProcess.start(
             "lossy_link.py",
             new ProcessBuilder(
-                "python3",
+                Tools.python(),
                 "network/lossy_link.py",
                 name,
                 outer,

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.kvasir.cli.serve.Tools;
 import io.kvasir.fleet.router.FleetRouterKind;
 import io.kvasir.fleet.router.FleetRouterProvider;
 import io.kvasir.testing.harness.ChildProcess;
@@ -75,7 +76,8 @@ class RouteScriptTest {
   }
 
   private static ChildProcess run(String policy) throws IOException {
-    ProcessBuilder builder = new ProcessBuilder("python3", SCRIPT.toString(), policy);
+    Tools.requirePython("json");
+    ProcessBuilder builder = new ProcessBuilder(Tools.python(), SCRIPT.toString(), policy);
     List<String> kvasir = Jdk.java(List.of(), Main.class.getName());
     builder
         .environment()

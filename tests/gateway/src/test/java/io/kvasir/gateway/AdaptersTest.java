@@ -76,6 +76,29 @@ class AdaptersTest {
   }
 
   @Test
+  void sglangsBodiesNameTheirAdapterInAFieldOfItsOwn() {
+    String plain = "{\"text\":\"Hi\"%s}";
+    String sql = plain.formatted(",\"lora_path\":\"sql\"");
+    try (ScriptedEngine a = engine("sql");
+        ScriptedEngine b = engine();
+        TestGateway gateway = TestGateway.of(a, b).router("round_robin").start()) {
+      for (int i = 0; i < 4; i++) {
+        Reply reply = gateway.post("/generate", sql);
+        assertThat(reply.field("x-kvasir-worker")).isEqualTo(a.name());
+        assertThat(a.next().text()).isEqualTo(sql);
+        assertThat(gateway.logLine().path("model").asText()).isEqualTo("sql");
+      }
+      String unknown = plain.formatted(",\"lora_path\":\"none\"");
+      assertThat(gateway.post("/generate", unknown).status()).isEqualTo(200);
+      assertThat(gateway.logLine().path("model").asText()).isEqualTo("m");
+      for (int i = 0; i < 2; i++) {
+        Reply chat = gateway.post(CHAT, ASK.replaceFirst("\\{", "{\"lora_path\":\"sql\","));
+        assertThat(chat.field("x-kvasir-worker")).isEqualTo(a.name());
+      }
+    }
+  }
+
+  @Test
   void adaptersComeAndGoWhileTheWorkerIsHealthy() {
     try (ScriptedEngine a = engine();
         TestGateway gateway = TestGateway.of(a).healthEveryMs(10).start()) {

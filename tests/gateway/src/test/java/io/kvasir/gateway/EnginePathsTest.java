@@ -4,7 +4,9 @@ import static io.kvasir.gateway.TestGateway.ASK;
 import static io.kvasir.gateway.TestGateway.CHAT;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import io.kvasir.gateway.RawClient.Reply;
+import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -124,6 +126,46 @@ class EnginePathsTest {
       assertThat(one).isPositive();
       assertThat(Integer.parseInt(both.field("x-kvasir-matched-tokens"))).isGreaterThan(one);
     }
+  }
+
+  @Test
+  void usageOfSglangsOwnAnswersIsRead() {
+    String[] answers = {generated("Hel", 2), generated("Hello you", 3)};
+    ScriptedEngine.Script script =
+        (request, link) -> {
+          if (request.streams()) {
+            link.stream();
+            link.event(answers[0]);
+            link.event(answers[1]);
+            link.endStream();
+          } else {
+            link.json(200, request.text().contains("[") ? Arrays.toString(answers) : answers[1]);
+          }
+        };
+    try (ScriptedEngine engine = ScriptedEngine.start(script);
+        TestGateway gateway = TestGateway.of(engine).start()) {
+      for (String more : List.of("", ",\"stream\":true")) {
+        gateway.post("/generate", "{\"text\":\"Hi\"" + more + "}");
+        assertThat(usage(gateway)).isEqualTo("7 prompt, 5 cached, 3 output");
+      }
+      gateway.post("/generate", "{\"text\":[\"Hi\",\"Ho\"]}");
+      assertThat(usage(gateway)).isEqualTo("14 prompt, 10 cached, 5 output");
+    }
+  }
+
+  private static String generated(String text, int tokens) {
+    return "{\"text\":\"%s\",\"meta_info\":{\"prompt_tokens\":7,\"completion_tokens\":%d,\"cached_tokens\":5}}"
+        .formatted(text, tokens);
+  }
+
+  private static String usage(TestGateway gateway) {
+    JsonNode line = gateway.logLine();
+    return line.path("prompt_tokens")
+        + " prompt, "
+        + line.path("cached_tokens")
+        + " cached, "
+        + line.path("output_tokens")
+        + " output";
   }
 
   private static void matches(String flavor, String router, String path, String body) {

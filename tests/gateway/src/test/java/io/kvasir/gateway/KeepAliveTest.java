@@ -214,6 +214,64 @@ class KeepAliveTest {
   }
 
   @Test
+  void signsOfLifeWithoutDataHaveALimit() {
+    Semaphore read = new Semaphore(1);
+    try (ScriptedEngine engine =
+            ScriptedEngine.start(
+                (request, link) -> {
+                  if (request.streams()) {
+                    link.stream();
+                    while (true) {
+                      read.acquire();
+                      link.chunk(PING);
+                    }
+                  }
+                  EngineLink.answer(request, link);
+                });
+        TestGateway gateway = TestGateway.of(engine).firstTokenTimeoutMs(700).start();
+        RawClient client = gateway.client()) {
+      client.send(RawClient.post(CHAT, ASK_STREAM)).head();
+      String event = client.event();
+      while (event.isBlank() || event.equals(PING)) {
+        read.release();
+        event = client.event();
+      }
+      assertThat(event).contains("upstream_timeout", "no data arrived for 700 milliseconds");
+      assertThat(client.isCut()).isTrue();
+      read.release(2); // ends the script
+      assertThat(gateway.logLine().has("first_event_ms")).isFalse();
+      assertThat(gateway.post(CHAT, ASK).status()).isEqualTo(200);
+    }
+  }
+
+  @Test
+  void dataEndsTheLimitForSignsOfLife() {
+    Semaphore go = new Semaphore(0);
+    try (ScriptedEngine engine =
+            ScriptedEngine.start(
+                (request, link) -> {
+                  link.stream();
+                  link.chunk(PING);
+                  link.token("Hello");
+                  go.acquire();
+                  link.endStream();
+                });
+        TestGateway gateway = TestGateway.of(engine).firstTokenTimeoutMs(300).start();
+        RawClient client = gateway.client()) {
+      client.send(RawClient.post(CHAT, ASK_STREAM)).head();
+      String event = client.event();
+      while (event.isBlank() || event.equals(PING)) {
+        event = client.event();
+      }
+      assertThat(event).contains("Hello");
+      long endNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(600);
+      Await.until(() -> System.nanoTime() - endNs > 0);
+      go.release();
+      assertThat(client.event()).contains("[DONE]");
+    }
+  }
+
+  @Test
   void commentsAreNoFirstToken() {
     CountDownLatch go = new CountDownLatch(1);
     try (ScriptedEngine engine =

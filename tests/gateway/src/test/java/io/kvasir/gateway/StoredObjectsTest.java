@@ -81,6 +81,38 @@ class StoredObjectsTest {
   }
 
   @Test
+  void aBodyThatNamesAFileGoesToTheWorkerThatKeepsIt() {
+    String part = "{\"type\":\"input_file\",\"file_id\":\"file-1\"}";
+    String message = "{\"role\":\"user\",\"content\":[{\"type\":\"input_text\"},%s]}";
+    String input = "{\"model\":\"m\",\"input\":[\"Hi\",7,%s]}";
+    String output = "{\"type\":\"function_call_output\",\"output\":[%s]}";
+    try (ScriptedEngine a = ScriptedEngine.start(keeps("/v1/other"));
+        ScriptedEngine b = ScriptedEngine.start(keeps("/v1/files/file-1"));
+        ScriptedEngine c = ScriptedEngine.start(keeps("/v1/other"))) {
+      for (String body :
+          List.of(
+              input.formatted(message.formatted(part)), input.formatted(output.formatted(part)))) {
+        try (TestGateway gateway = TestGateway.of(a, b, c).router("round_robin").start()) {
+          for (int i = 0; i < 4; i++) {
+            assertThat(worker(gateway.post("/v1/responses", body))).isEqualTo(b.name());
+          }
+        }
+      }
+      try (TestGateway gateway = TestGateway.of(a, b, c).router("round_robin").start()) {
+        for (String file : List.of("file-1", "file\\u002d1")) {
+          String batch = "{\"input_file_id\":\"" + file + "\",\"endpoint\":\"/v1/responses\"}";
+          assertThat(worker(gateway.post("/v1/batches", batch))).isEqualTo(b.name());
+        }
+        String unknown = input.formatted(message.formatted(part.replace("file-1", "file-2")));
+        assertThat(gateway.post("/v1/responses", unknown).status()).isEqualTo(200);
+        a.script((request, link) -> link.json(503, "{}"));
+        Reply later = gateway.post("/v1/responses", unknown);
+        assertThat(later.code()).as(later.text()).isEqualTo("no_endpoint");
+      }
+    }
+  }
+
+  @Test
   void theClientsKeyGoesWithTheQuestion() {
     try (ScriptedEngine a = ScriptedEngine.start(keeps("/v1/other"));
         ScriptedEngine b = ScriptedEngine.start(keeps("/v1/responses/resp_b"));

@@ -63,6 +63,7 @@ final class TestGateway implements AutoCloseable {
     private long bodyTimeoutMs = Await.limitMs();
     private long queueTimeoutMs = Await.limitMs();
     private long firstByteTimeoutMs = Await.limitMs();
+    private long firstTokenTimeoutMs = Await.limitMs();
     private long idleTimeoutMs = Await.limitMs();
     private long clientTimeoutMs = Await.limitMs();
     private long tokensTimeoutMs = Await.limitMs();
@@ -137,6 +138,11 @@ final class TestGateway implements AutoCloseable {
       maxRunning = running;
       maxQueued = queued;
       queueTimeoutMs = timeoutMs;
+      return this;
+    }
+
+    Builder firstTokenTimeoutMs(long ms) {
+      firstTokenTimeoutMs = ms;
       return this;
     }
 
@@ -261,6 +267,7 @@ final class TestGateway implements AutoCloseable {
                   bodyTimeoutMs,
                   queueTimeoutMs,
                   firstByteTimeoutMs,
+                  firstTokenTimeoutMs,
                   idleTimeoutMs,
                   clientTimeoutMs,
                   maxAttempts,

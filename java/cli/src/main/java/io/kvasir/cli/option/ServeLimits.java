@@ -50,6 +50,10 @@ final class ServeLimits extends DeclaredOptions {
       seconds("--first-byte-timeout-seconds", "600")
           .help(27, "Limit for the first data of a reply");
 
+  private final Declared<Long> firstTokenTimeout =
+      seconds("--first-token-timeout-seconds", "3600")
+          .help(27, "Limit for the first data of a reply, whatever signs of life the engine sends");
+
   private final Declared<Long> idleTimeout =
       seconds("--idle-timeout-seconds", "120").help(28, "Limit between two parts of a reply");
 
@@ -105,6 +109,7 @@ final class ServeLimits extends DeclaredOptions {
         bodyTimeout.value(),
         queueTimeout.value(),
         firstByteTimeout.value(),
+        firstTokenTimeout.value(),
         idleTimeout.value(),
         clientTimeout.value(),
         maxAttempts.value(),

@@ -35,6 +35,8 @@ public enum BodyField {
   PROMPT_CACHE_KEY(Type.TEXT),
   /** The response that an input of the Responses API continues. */
   PREVIOUS_RESPONSE_ID(Type.TEXT),
+  /** The stored file whose requests a batch runs. */
+  INPUT_FILE_ID(Type.TEXT),
   /** Names the conversation, for TensorRT-LLM. */
   CONVERSATION_PARAMS(Type.OBJECT),
   /** What the client states about itself. */
@@ -51,6 +53,8 @@ public enum BodyField {
   TOKEN_IDS(Type.ANY),
   /** The prompt of SGLang's {@code /generate}; in the Responses API, the format of the answer. */
   TEXT(Type.ANY),
+  /** The LoRA adapter, for SGLang: a name, or a list with one for each prompt of a batch. */
+  LORA_PATH(Type.ANY),
   /** The tokens of the prompt, for TensorRT-LLM. */
   PROMPT_TOKEN_IDS(Type.ANY),
   /** The tools that the model may call. */

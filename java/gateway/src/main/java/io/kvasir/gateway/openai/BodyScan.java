@@ -143,9 +143,39 @@ public final class BodyScan {
     return text(BodyField.CACHE_SALT);
   }
 
+  /**
+   * {@return the LoRA adapter that {@code lora_path} names, or the beginning of its JSON where it
+   * is no text or a long one; null if there is none}
+   */
+  public @Nullable String adapter() {
+    JsonMember member = member(BodyField.LORA_PATH);
+    if (member == null) {
+      return null;
+    }
+    int size = member.end() - member.value();
+    boolean name = bytes[member.value()] == '"' && size <= BodyField.Type.TEXT.maxBytes;
+    int most = Math.min(size, BodyField.Type.TEXT.maxBytes);
+    String adapter =
+        name ? member.text(bytes) : new String(bytes, member.value(), most, StandardCharsets.UTF_8);
+    return adapter.isEmpty() ? null : adapter;
+  }
+
   /** {@return the response that this request continues; null if there is none} */
   public @Nullable String previousResponseId() {
     return text(BodyField.PREVIOUS_RESPONSE_ID);
+  }
+
+  /** {@return the stored file whose requests a batch runs; null if there is none} */
+  public @Nullable String inputFileId() {
+    return text(BodyField.INPUT_FILE_ID);
+  }
+
+  /**
+   * {@return the first stored file in an input of the Responses API; null if there is none. O(bytes
+   * of the input) on each call}
+   */
+  public @Nullable String firstInputFile() {
+    return new InputFiles(this).first();
   }
 
   /** {@return the name of requests that share a prefix; null if there is none} */

@@ -3,8 +3,8 @@ package io.kvasir.gateway.openai;
 import io.netty.buffer.ByteBuf;
 
 /**
- * One event of a streamed reply: its bytes, and what they mean to the OpenAI, Responses and
- * Anthropic APIs. Made by {@link SseEvents}; confined to one thread.
+ * One event of a streamed reply: its bytes, and what they mean to the OpenAI, Responses, Anthropic
+ * and SGLang's own APIs. Made by {@link SseEvents}; confined to one thread.
  *
  * <p>An event that is not valid JSON has the meaning of the part before the damage.
  */
@@ -22,11 +22,19 @@ public final class SseEvent {
     ERROR
   }
 
+  /** Answers with a greater index count as the first one. */
+  private static final int MAX_INDEX = 1 << 16;
+
   private final ByteBuf bytes;
   private Kind kind = Kind.COMMENT;
   private int outputTokens;
   private boolean finished;
   private Usage usage = Usage.UNKNOWN;
+  private int index;
+
+  /** Whether the usage is that of the answer at {@link #index}. */
+  private boolean ofOneAnswer;
+
   private boolean valid;
   private boolean noChoices;
   private int cutFrom;
@@ -73,6 +81,14 @@ public final class SseEvent {
     return usage;
   }
 
+  /**
+   * {@return which of several answers states its {@link #usage}, from 0; 0 in APIs that state that
+   * of all answers together}
+   */
+  public int index() {
+    return ofOneAnswer ? index : 0;
+  }
+
   /** {@return whether the event's data is one valid JSON object} */
   boolean isValid() {
     return valid;
@@ -110,6 +126,17 @@ public final class SseEvent {
 
   void setUsage(Usage value) {
     usage = usage.then(value);
+  }
+
+  /** Adds the usage of one of several answers. */
+  void addUsage(Usage value) {
+    usage = usage.plus(value);
+    ofOneAnswer = true;
+  }
+
+  /** Sets which answer the event is of; a negative number is none. */
+  void setIndex(long value) {
+    index = value < 0 || value > MAX_INDEX ? 0 : (int) value;
   }
 
   void setValid() {

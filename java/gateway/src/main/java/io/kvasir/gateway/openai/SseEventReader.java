@@ -1,6 +1,7 @@
 package io.kvasir.gateway.openai;
 
 import io.kvasir.gateway.openai.SseEvent.Kind;
+import io.netty.buffer.Unpooled;
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
@@ -29,6 +30,8 @@ final class SseEventReader {
     FINISH_REASON,
     STOP_REASON,
     USAGE,
+    META_INFO,
+    INDEX,
     RESPONSE,
     MESSAGE,
     ERROR,
@@ -149,7 +152,7 @@ final class SseEventReader {
    * @param from index of its first byte
    * @param to index after its last byte
    */
-  void readJson(SseEvent event, byte[] array, int from, int to) {
+  private void readJson(SseEvent event, byte[] array, int from, int to) {
     bytes = array;
     carriesOutput = false;
     listedTokens = 0;
@@ -161,10 +164,7 @@ final class SseEventReader {
     nullUsage = null;
     json.reset(array, from, to);
     try {
-      json.beginObject();
-      while (json.nextKey()) {
-        readMember(event);
-      }
+      readObject(event);
       if (json.atEnd()) {
         event.setValid();
       }
@@ -177,6 +177,40 @@ final class SseEventReader {
     if (nullUsage != null && event.isValid()) {
       int[] cut = nullUsage.cut(array, from);
       event.setCut(cut[0], cut[1]);
+    }
+  }
+
+  /**
+   * Reads the usage of a complete reply: a JSON object, or one for each text of a batch.
+   *
+   * @param array an array that holds the reply
+   * @param from index of its first byte
+   * @param to index after its last byte
+   * @return the usage; {@link Usage#UNKNOWN} if the reply has none or is not valid JSON
+   */
+  Usage readUsage(byte[] array, int from, int to) {
+    SseEvent reply = new SseEvent(Unpooled.EMPTY_BUFFER);
+    bytes = array;
+    json.reset(array, from, to);
+    try {
+      if (json.peek() == '[') {
+        json.beginArray();
+        while (json.nextElement()) {
+          readObject(reply);
+        }
+      } else {
+        readObject(reply);
+      }
+      return json.atEnd() ? reply.usage() : Usage.UNKNOWN;
+    } catch (JsonException e) {
+      return Usage.UNKNOWN;
+    }
+  }
+
+  private void readObject(SseEvent event) throws JsonException {
+    json.beginObject();
+    while (json.nextKey()) {
+      readMember(event);
     }
   }
 
@@ -198,6 +232,8 @@ final class SseEventReader {
         event.setUsage(UsageReader.read(json));
         nullUsage = first == 'n' ? new JsonMember(start, value, json.at(), false) : null;
       }
+      case META_INFO -> event.addUsage(UsageReader.read(json));
+      case INDEX -> event.setIndex(json.skipUnsigned());
       case RESPONSE, MESSAGE -> readReply(event, first);
       case ERROR -> error |= skipIsContent();
       case TYPE -> readType(event);

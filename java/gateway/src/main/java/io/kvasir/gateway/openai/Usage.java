@@ -33,20 +33,35 @@ public record Usage(int inputTokens, int outputTokens, int cachedTokens) {
   }
 
   /**
-   * Reads the usage in a complete reply of the OpenAI, Responses or Anthropic API. O(bytes).
+   * Adds the usage of another answer.
+   *
+   * @param other the other answer's
+   * @return the sums of the numbers; one that is unknown in both stays unknown
+   */
+  public Usage plus(Usage other) {
+    return new Usage(
+        sum(inputTokens, other.inputTokens),
+        sum(outputTokens, other.outputTokens),
+        sum(cachedTokens, other.cachedTokens));
+  }
+
+  private static int sum(int a, int b) {
+    return a < 0 || b < 0 ? Math.max(a, b) : (int) Math.min((long) a + b, Integer.MAX_VALUE);
+  }
+
+  /**
+   * Reads the usage in a complete reply of the OpenAI, Responses, Anthropic or SGLang's own API; of
+   * a batch, the sum. O(bytes).
    *
    * @param reply the body; neither consumed nor released
    * @return the usage; {@link #UNKNOWN} if the reply has none or is not valid JSON
    */
   public static Usage of(ByteBuf reply) {
     int length = reply.readableBytes();
-    SseEvent event = new SseEvent(reply);
     if (reply.hasArray()) {
       int from = reply.arrayOffset() + reply.readerIndex();
-      new SseEventReader().readJson(event, reply.array(), from, from + length);
-    } else {
-      new SseEventReader().readJson(event, ByteBufUtil.getBytes(reply), 0, length);
+      return new SseEventReader().readUsage(reply.array(), from, from + length);
     }
-    return event.isValid() ? event.usage() : UNKNOWN;
+    return new SseEventReader().readUsage(ByteBufUtil.getBytes(reply), 0, length);
   }
 }

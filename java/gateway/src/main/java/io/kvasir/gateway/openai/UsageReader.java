@@ -1,9 +1,9 @@
 package io.kvasir.gateway.openai;
 
 /**
- * Reads the value of {@code usage} in any of the APIs. Anthropic's {@code input_tokens} leaves out
- * the tokens that were read from the cache or written to it, {@code prompt_tokens} and the {@code
- * input_tokens} of the Responses API do not. Stateless.
+ * Reads the value of {@code usage} in any of the APIs, and of {@code meta_info} in SGLang's own.
+ * Anthropic's {@code input_tokens} leaves out the tokens that were read from the cache or written
+ * to it, {@code prompt_tokens} and the {@code input_tokens} of the Responses API do not. Stateless.
  */
 final class UsageReader {
 
@@ -55,7 +55,7 @@ final class UsageReader {
         case CACHE_READ_INPUT_TOKENS -> read = count(json, read);
         case CACHE_CREATION_INPUT_TOKENS -> created = count(json, created);
         case PROMPT_TOKENS_DETAILS, INPUT_TOKENS_DETAILS -> cached = cachedTokens(json, cached);
-        case CACHED_TOKENS -> json.skip();
+        case CACHED_TOKENS -> cached = count(json, cached);
       }
     }
     if (prompt < 0) {

@@ -75,8 +75,7 @@ final class Arrival {
    */
   void serve(String path) {
     StoredObject stored = StoredObject.of(path);
-    boolean alone = services.fleets().workers().size() == 1;
-    if (stored == null || (alone && !stored.isResponse())) {
+    if (stored == null || !(stored.isResponse() || hasSeveralWorkers())) {
       serveBody();
     } else if (stored.isPost(exchange.method(), path)) {
       refuse(stored.noSuchPath());
@@ -88,6 +87,11 @@ final class Arrival {
         search(stored, () -> {}, found -> onSearched(stored, found));
       }
     }
+  }
+
+  /** Whether a stored object may be at another worker; one worker's ranks differ in responses. */
+  private boolean hasSeveralWorkers() {
+    return services.fleets().workers().size() > 1;
   }
 
   private void serveBody() {
@@ -156,18 +160,32 @@ final class Arrival {
         exchange,
         services,
         codings,
-        bytes -> BodyScan.of(bytes, 0, bytes.length),
-        new Reading<BodyScan>() {
+        this::scan,
+        new Reading<Scanned>() {
           @Override
-          HeldBody held(BodyScan scan, BodyHold hold) {
-            return HeldBody.scanned(scan, hold);
+          HeldBody held(Scanned read, BodyHold hold) {
+            return HeldBody.scanned(read.scan(), hold);
           }
 
           @Override
-          void onBody(BodyScan scan, HeldBody body) throws InvalidBodyException {
-            onJson(scan, body);
+          void onBody(Scanned read, HeldBody body) throws InvalidBodyException {
+            onJson(read, body);
           }
         });
+  }
+
+  /**
+   * A body and the stored object that it names.
+   *
+   * @param scan the body
+   * @param stored the object; null if there is none
+   */
+  private record Scanned(BodyScan scan, @Nullable StoredObject stored) {}
+
+  /** Scans a body, on any thread. */
+  private Scanned scan(byte[] bytes) throws InvalidBodyException {
+    BodyScan scan = BodyScan.of(bytes, 0, bytes.length);
+    return new Scanned(scan, StoredObject.of(endpoint, scan, hasSeveralWorkers()));
   }
 
   /** Reads a coded body that is no JSON: engines receive it decoded. */
@@ -250,14 +268,14 @@ final class Arrival {
     tally.close(Problem.CLIENT_GONE);
   }
 
-  private void onJson(BodyScan scan, HeldBody body) throws InvalidBodyException {
+  private void onJson(Scanned read, HeldBody body) throws InvalidBodyException {
     ModelFleets fleets = services.fleets();
     if (endpoint != Endpoint.OTHER && fleets.models().isEmpty() && fleets.silent() > 0) {
       body.release();
       refuse(shared.answers().notStarted());
       return;
     }
-    Inbound inbound = inbound(scan, body);
+    Inbound inbound = inbound(read.scan(), body);
     inbound.client(exchange.remote());
     tally.model(inbound.model());
     tally.targets(inbound.urgency().targets(), inbound.streams());
@@ -267,19 +285,19 @@ final class Arrival {
       refuse(shared.answers().unknownModel(inbound.model()));
       return;
     }
-    String previous = owner == null ? scan.previousResponseId() : null;
-    owner = previous == null ? owner : shared.owners().get(previous);
-    boolean several = fleets.workers().size() > 1;
-    if (previous != null && owner == null && endpoint == Endpoint.RESPONSES && several) {
+    StoredObject named = owner == null ? read.stored() : null;
+    owner = named == null ? owner : shared.owners().get(named.id());
+    boolean asks = endpoint == Endpoint.RESPONSES || (named != null && !named.isResponse());
+    if (named != null && owner == null && asks && hasSeveralWorkers()) {
       search(
-          StoredObject.response(previous),
+          named,
           inbound::releaseBody,
           found -> {
             if (found.holder() != null || (found.complete() && fleets.silent() == 0)) {
               run(inbound, fleet);
             } else {
               inbound.releaseBody();
-              refuse(notAllAsked(previous));
+              refuse(notAllAsked(named.id()));
             }
           });
     } else {
@@ -293,6 +311,7 @@ final class Arrival {
     if (model == null) {
       model = NamedModel.of(head);
     }
+    model = services.fleets().listed(model, scan.adapter());
     if (model == null) {
       model = services.fleets().onlyModel();
     }

@@ -71,8 +71,8 @@ final class EventBody implements ReplyBody {
   }
 
   private void onEvent(SseEvent event) {
-    reader.onUsage(event.usage());
     reader.onTokens(event.outputTokens());
+    reader.onUsage(event.usage(), event.index()); // includes the event's own tokens
     boolean comment = event.kind() == SseEvent.Kind.COMMENT;
     if (!comment && !hasData) {
       hasData = true;

@@ -201,8 +201,10 @@ final class Inbound {
   }
 
   private CacheScope scope(@Nullable BodyScan of) {
+    String inBody = of == null ? null : of.adapter();
+    String lora = inBody == null && adapter ? model : inBody;
     CacheScope scope =
-        adapter ? CacheScope.NONE.withLora(CacheScope.saltId(model)) : CacheScope.NONE;
+        lora == null ? CacheScope.NONE : CacheScope.NONE.withLora(CacheScope.saltId(lora));
     String salt = of == null ? null : of.cacheSalt();
     return salt == null ? scope : scope.withSalt(salt);
   }

@@ -50,7 +50,7 @@ final class PlainBody implements ReplyBody {
   @Override
   public @Nullable ByteBuf onEnd() {
     if (read != null && read.isReadable()) {
-      reader.onUsage(Usage.of(read));
+      reader.onUsage(Usage.of(read), 0);
       reader.onJson(read);
     }
     return null;

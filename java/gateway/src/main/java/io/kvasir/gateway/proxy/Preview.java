@@ -105,7 +105,8 @@ public final class Preview {
 
   private boolean scan(byte[] bytes) throws InvalidBodyException {
     BodyScan body = BodyScan.of(bytes, 0, bytes.length);
-    String model = body.model() == null ? services.fleets().onlyModel() : body.model();
+    String named = services.fleets().listed(body.model(), body.adapter());
+    String model = named == null ? services.fleets().onlyModel() : named;
     ModelFleet fleet = model == null ? null : services.fleets().fleet(model);
     if (model == null || fleet == null) {
       throw new InvalidBodyException(

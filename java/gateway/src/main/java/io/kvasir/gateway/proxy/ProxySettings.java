@@ -6,7 +6,10 @@ package io.kvasir.gateway.proxy;
  * @param maxBodyBytes largest body of a request that the gateway reads
  * @param bodyTimeoutMs limit for the arrival of a body; of one that is streamed, of each part
  * @param queueTimeoutMs limit for waiting until the request may start
- * @param firstByteTimeoutMs limit from sending a request to the first data event of its reply
+ * @param firstByteTimeoutMs limit from sending a request to the first data event of its reply; a
+ *     comment restarts it
+ * @param firstTokenTimeoutMs limit from sending a request to the first data event of its reply,
+ *     whatever comments arrive
  * @param idleTimeoutMs limit between two parts of a reply
  * @param clientTimeoutMs limit for a client that does not read its reply
  * @param maxAttempts attempts of a request, at least 1
@@ -20,6 +23,7 @@ public record ProxySettings(
     long bodyTimeoutMs,
     long queueTimeoutMs,
     long firstByteTimeoutMs,
+    long firstTokenTimeoutMs,
     long idleTimeoutMs,
     long clientTimeoutMs,
     int maxAttempts,

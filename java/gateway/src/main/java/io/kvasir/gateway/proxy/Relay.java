@@ -70,7 +70,7 @@ final class Relay implements ReplyListener {
   void send() {
     exchange.onWritable(this::onClientWritable);
     sent.send(settings);
-    restartLimit();
+    limit.begin();
   }
 
   // ---- the worker's reply -------------------------------------------------------------------
@@ -354,17 +354,26 @@ final class Relay implements ReplyListener {
     }
   }
 
-  /** The side that has to act has been silent for too long. */
-  void onSilent(long limitMs) {
+  /** How long the engine may show signs of life without data; a streamed body has no limit. */
+  long dataLimitMs() {
+    boolean waits = !forwarding && !paused && !sent.streamsBody();
+    return waits ? settings.firstTokenTimeoutMs() : Long.MAX_VALUE;
+  }
+
+  /** The side that has to act has been silent for too long, or has sent no data. */
+  void onSilent(boolean withoutData) {
     if (paused) {
       cancel();
       exchange.abort();
       run.onClientStuck();
     } else if (waitsForBody()) {
-      onBodyFailed(Problem.of(BodyFailure.timeout(limitMs)));
+      onBodyFailed(Problem.of(BodyFailure.timeout(limitMs())));
     } else {
-      onAbort(
-          new UpstreamFailure(Kind.TIMEOUT, "nothing arrived for " + limitMs + " milliseconds"));
+      String late =
+          withoutData
+              ? "no data arrived for " + settings.firstTokenTimeoutMs()
+              : "nothing arrived for " + limitMs();
+      onAbort(new UpstreamFailure(Kind.TIMEOUT, late + " milliseconds"));
     }
   }
 

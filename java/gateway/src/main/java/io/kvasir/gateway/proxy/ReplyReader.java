@@ -4,6 +4,7 @@ import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
 import io.kvasir.gateway.openai.Usage;
+import io.kvasir.gateway.openai.UsageSum;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import java.io.IOException;
@@ -21,7 +22,7 @@ final class ReplyReader {
   private final ChosenTarget choice;
   private final Tally tally;
   private final @Nullable Consumer<String> onResponseId;
-  private Usage usage = Usage.UNKNOWN;
+  private final UsageSum usages = new UsageSum();
 
   /**
    * Begins with nothing read.
@@ -42,12 +43,16 @@ final class ReplyReader {
     }
   }
 
-  /** The engine states its usage, which corrects what was counted. */
-  void onUsage(Usage stated) {
+  /**
+   * The engine states its usage, which corrects what was counted.
+   *
+   * @param index which of several answers has this usage
+   */
+  void onUsage(Usage stated, int index) {
     if (stated.equals(Usage.UNKNOWN)) {
       return;
     }
-    usage = usage.then(stated);
+    Usage usage = usages.add(index, stated);
     long uncounted = usage.outputTokens() - tally.outputTokens();
     if (uncounted > 0) {
       choice.onTokens((int) uncounted);

@@ -5,8 +5,9 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The time for which the side of an attempt that has to act next may show no sign. A sign costs no
- * timer: the one that runs finds later how long the silence has lasted.
+ * The time for which the side of an attempt that has to act next may show no sign, and for which an
+ * engine may show signs without any data. A sign costs no timer: the one that runs finds later how
+ * long the silence has lasted.
  *
  * <p>Confined to the exchange's event loop.
  */
@@ -15,6 +16,9 @@ final class SilenceLimit {
   private final EventLoop loop;
   private final Relay relay;
   private EventLoop.@Nullable Timer timer;
+
+  /** When the attempt began. */
+  private long beganNs;
 
   /** The last sign of the side that the limit is for. */
   private long sinceNs;
@@ -32,6 +36,12 @@ final class SilenceLimit {
     this.relay = relay;
   }
 
+  /** The attempt begins. */
+  void begin() {
+    beganNs = System.nanoTime();
+    restart();
+  }
+
   /** There was a sign. */
   void onSign(long nowNs) {
     sinceNs = nowNs;
@@ -40,10 +50,23 @@ final class SilenceLimit {
   /** Starts the limit that applies now. A timer that runs earlier than needed stays. */
   void restart() {
     sinceNs = System.nanoTime();
-    long limitMs = relay.limitMs();
-    if (timer == null || sinceNs + TimeUnit.MILLISECONDS.toNanos(limitMs) - timerNs < 0) {
-      startTimer(limitMs);
+    long leftMs = leftMs();
+    if (timer == null || sinceNs + TimeUnit.MILLISECONDS.toNanos(leftMs) - timerNs < 0) {
+      startTimer(leftMs);
     }
+  }
+
+  /** Time until a limit has passed; 0 or less once it has. */
+  private long leftMs() {
+    return Math.min(relay.limitMs() - msSince(sinceNs), leftForDataMs());
+  }
+
+  private long leftForDataMs() {
+    return relay.dataLimitMs() - msSince(beganNs);
+  }
+
+  private static long msSince(long ns) {
+    return TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - ns);
   }
 
   private void startTimer(long delayMs) {
@@ -54,12 +77,11 @@ final class SilenceLimit {
 
   /** Runs when a limit may have passed; runs again later while it has not. */
   private void onTimer() {
-    long silentMs = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - sinceNs);
-    long limitMs = relay.limitMs();
-    if (silentMs < limitMs) {
-      startTimer(limitMs - silentMs);
+    long leftMs = leftMs();
+    if (leftMs > 0) {
+      startTimer(leftMs);
     } else {
-      relay.onSilent(limitMs);
+      relay.onSilent(leftForDataMs() <= 0);
     }
   }
 

@@ -1,5 +1,6 @@
 package io.kvasir.gateway.proxy;
 
+import io.kvasir.gateway.openai.BodyScan;
 import io.kvasir.model.Errors;
 import java.util.List;
 import java.util.Set;
@@ -15,7 +16,8 @@ import org.jspecify.annotations.Nullable;
 record StoredObject(String collection, String id) {
 
   private static final String RESPONSES = "/v1/responses/";
-  private static final List<String> COLLECTIONS = List.of(RESPONSES, "/v1/files/", "/v1/batches/");
+  private static final String FILES = "/v1/files/";
+  private static final List<String> COLLECTIONS = List.of(RESPONSES, FILES, "/v1/batches/");
 
   /** What is computed under the path of responses, for which any worker will do. */
   private static final Set<String> COMPUTED = Set.of("compact", "input_tokens", "render");
@@ -35,9 +37,24 @@ record StoredObject(String collection, String id) {
     return null;
   }
 
-  /** A response that a body names. */
-  static StoredObject response(String id) {
-    return new StoredObject(RESPONSES, id);
+  /**
+   * The object that a body names: the response that it continues, the file of a batch, or the first
+   * file of an input; null if it names none. O(bytes of the input).
+   *
+   * @param files whether files count
+   */
+  static @Nullable StoredObject of(Endpoint endpoint, BodyScan body, boolean files) {
+    String response = body.previousResponseId();
+    if (response != null || !files) {
+      return response == null ? null : new StoredObject(RESPONSES, response);
+    }
+    String file =
+        switch (endpoint) {
+          case RESPONSES -> body.firstInputFile();
+          case OTHER -> body.inputFileId();
+          default -> null;
+        };
+    return file == null ? null : new StoredObject(FILES, file);
   }
 
   /** Whether it is a response, of which workers are known to be asked by id only. */

@@ -87,6 +87,20 @@ public final class ModelFleets implements AutoCloseable {
     return !model.equals(bases.getOrDefault(model, model));
   }
 
+  /**
+   * Finds the name under which workers list what a request asks for.
+   *
+   * @param model the model that it names; null for none
+   * @param adapter the LoRA adapter that it names besides; null for none
+   * @return the adapter if it is known, and the model's; otherwise the model
+   */
+  public @Nullable String listed(@Nullable String model, @Nullable String adapter) {
+    if (adapter == null || !isAdapter(adapter)) {
+      return model;
+    }
+    return model == null || fleet(model) == fleet(adapter) ? adapter : model;
+  }
+
   /** {@return the models that at least one worker serves, in alphabetical order} */
   public Set<String> models() {
     return models;

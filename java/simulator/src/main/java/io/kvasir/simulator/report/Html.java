@@ -10,6 +10,9 @@ import java.util.function.IntFunction;
 /** Pieces of an HTML page. */
 final class Html {
 
+  /** Characters of a cell that stays on one line. */
+  private static final int MOST_UNBROKEN = 24;
+
   private Html() {}
 
   /**
@@ -61,15 +64,22 @@ final class Html {
     return "<p class=\"note\">"
         + escape(times)
         + "</p>\n<p class=\"note\">Made by <code>"
-        + escape(basis.command())
+        + command(basis.command())
         + "</code> with Kvasir "
         + escape(basis.build())
         + ".</p>\n";
   }
 
-  /** A name that may break after the marks between its words. */
+  /** A name that may break after the marks between its words, but not before a percent sign. */
   private static String breakable(String name) {
-    return escape(name).replaceAll("(?<=[_/@.,])(?=[^ ])", "<wbr>");
+    return escape(name).replaceAll("(?<=[_/@.,])(?=[^ ])", "<wbr>").replace(" %", "&nbsp;%");
+  }
+
+  /** A command that breaks between words, folders and items, and not within an option's name. */
+  private static String command(String text) {
+    return escape(text)
+        .replaceAll("(?<=[/,])(?=[^ ])", "<wbr>")
+        .replaceAll("(?<= )--[a-z-]+", "<span class=\"option\">$0</span>");
   }
 
   static String paragraph(String text) {
@@ -109,8 +119,10 @@ final class Html {
         + "</tr>\n";
   }
 
+  /** A cell of text, which may break only if it is long. */
   static String cell(String text) {
-    return "<td>" + escape(text) + "</td>";
+    String type = text.length() > MOST_UNBROKEN ? " class=\"long\"" : "";
+    return "<td" + type + ">" + escape(text) + "</td>";
   }
 
   /** A figure of the JSON report within text, at a path of that document. */

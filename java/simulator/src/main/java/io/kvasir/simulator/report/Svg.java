@@ -20,6 +20,9 @@ final class Svg {
   private static final int TOP = 14;
   private static final int BOTTOM = 60;
 
+  /** Characters of a label of which half fits beside the plot. */
+  private static final int MOST_CENTRED = 5;
+
   private final int width;
   private final int height;
   private final StringBuilder out = new StringBuilder();
@@ -77,8 +80,10 @@ final class Svg {
     add(
         "<line class=\"grid\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>",
         x(share), y(0), x(share), y(1));
-    String anchor = share < 1 ? "middle" : "end"; // the last label stays within the chart
-    return text(share < 1 ? x(share) : width, y(0) + 22, anchor, label);
+    if (share == 1 && label.length() > MOST_CENTRED) {
+      return text(width, y(0) + 22, "end", label); // stays within the chart
+    }
+    return text(x(share), y(0) + 22, "middle", label);
   }
 
   /** The name of the horizontal axis. */

@@ -12,7 +12,7 @@ import java.util.Map;
 import java.util.stream.Stream;
 
 /** Programs that tests need besides Java. Stateless. */
-final class Tools {
+public final class Tools {
 
   /** Where the clients and the stub server lie. */
   static final Path CLIENTS =
@@ -24,13 +24,13 @@ final class Tools {
   record Result(int exitCode, String output) {}
 
   /** The Python interpreter: {@code KVASIR_PYTHON}, or {@code python3}. */
-  static String python() {
+  public static String python() {
     String python = System.getenv("KVASIR_PYTHON");
     return python == null || python.isBlank() ? "python3" : python;
   }
 
-  /** Skips the test if a package of Python is missing. */
-  static void requirePython(String... packages) throws IOException {
+  /** Skips the test if Python or one of its packages is missing. */
+  public static void requirePython(String... packages) throws IOException {
     for (String name : packages) {
       Result found;
       try {

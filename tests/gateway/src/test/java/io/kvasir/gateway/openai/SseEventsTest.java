@@ -327,6 +327,10 @@ class SseEventsTest {
             + "'input_tokens_details':{'cached_tokens':5}}}}|7|3|5",
         "{'usage':{'prompt_tokens':99999999999999999999,'completion_tokens':-1}}|-1|-1|-1",
         "{'usage':[]}|-1|-1|-1",
+        "{'text':'a','meta_info':{'finish_reason':null,'prompt_tokens':7,'completion_tokens':3,"
+            + "'cached_tokens':5}}|7|3|5",
+        "{'meta_info':{'prompt_tokens':7,'completion_tokens':3,'cached_tokens':0}}|7|3|0",
+        "{'meta_info':null}|-1|-1|-1",
       })
   void usageIsRead(String data, int input, int output, int cached) throws ProtocolException {
     Usage usage = new Usage(input, output, cached);
@@ -345,6 +349,45 @@ class SseEventsTest {
     direct.writeBytes("{\"usage\":{\"input_tokens\":1}}".getBytes(StandardCharsets.UTF_8));
     assertThat(Usage.of(direct)).isEqualTo(new Usage(1, -1, -1));
     direct.release();
+  }
+
+  @Test
+  void usageOfABatchIsTheSum() {
+    String one = "{\"meta_info\":{\"prompt_tokens\":7,\"completion_tokens\":3}}";
+    String two =
+        "{\"meta_info\":{\"prompt_tokens\":9,\"completion_tokens\":1,\"cached_tokens\":8}}";
+    String reply = "[" + one + "," + two + "]";
+    assertThat(Usage.of(Unpooled.copiedBuffer(reply, StandardCharsets.UTF_8)))
+        .isEqualTo(new Usage(16, 4, 8));
+  }
+
+  @Test
+  void usageOfSeveralAnswersInAStreamIsTheSumOfTheirLatest() {
+    UsageSum sum = new UsageSum();
+    assertThat(sum.add(0, new Usage(7, 1, -1))).isEqualTo(new Usage(7, 1, -1));
+    assertThat(sum.add(1, new Usage(9, 1, 8))).isEqualTo(new Usage(16, 2, 8));
+    assertThat(sum.add(0, new Usage(7, 5, 0))).isEqualTo(new Usage(16, 6, 8));
+    assertThat(sum.add(1, new Usage(-1, 2, -1))).isEqualTo(new Usage(16, 7, 8));
+    assertThat(new UsageSum().add(3, Usage.UNKNOWN)).isEqualTo(Usage.UNKNOWN);
+  }
+
+  @Test
+  void onlyUsageOfOneAnswerHasAnIndex() throws ProtocolException {
+    assertThat(index("{\"meta_info\":{\"prompt_tokens\":7},\"index\":2}")).isEqualTo(2);
+    assertThat(index("{\"index\":-1,\"meta_info\":{\"prompt_tokens\":7}}")).isZero();
+    assertThat(index("{\"index\":2,\"usage\":{\"output_tokens\":7}}")).isZero();
+  }
+
+  private static int index(String data) throws ProtocolException {
+    List<Integer> indexes = new ArrayList<>();
+    SseEvents events =
+        new SseEvents(
+            event -> {
+              indexes.add(event.index());
+              event.bytes().release();
+            });
+    events.feed(Unpooled.copiedBuffer("data: " + data + "\n\n", StandardCharsets.UTF_8));
+    return indexes.get(0);
   }
 
   @Test

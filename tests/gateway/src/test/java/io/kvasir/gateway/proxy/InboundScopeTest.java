@@ -73,4 +73,17 @@ class InboundScopeTest {
     assertThat(scope(true, "")).isEqualTo(lora);
     assertThat(scope(true, salt)).isEqualTo(lora.withSalt("tenant-a"));
   }
+
+  @Test
+  void theAdapterOfTheBodyGoesBeforeTheModel() throws InvalidBodyException {
+    CacheScope chat = CacheScope.NONE.withLora(CacheScope.saltId("chat"));
+    for (boolean adapter : new boolean[] {false, true}) {
+      assertThat(scope(adapter, ",\"lora_path\":\"chat\"")).isEqualTo(chat);
+      assertThat(scope(adapter, ",\"lora_path\":\"\"")).isEqualTo(scope(adapter, ""));
+      assertThat(scope(adapter, ",\"lora_path\":null")).isEqualTo(scope(adapter, ""));
+    }
+    CacheScope list = scope(false, ",\"lora_path\":[\"chat\",null]");
+    assertThat(list).isNotEqualTo(chat).isNotEqualTo(CacheScope.NONE);
+    assertThat(inbound(false, ",\"lora_path\":\"chat\"").isPlain()).isFalse();
+  }
 }

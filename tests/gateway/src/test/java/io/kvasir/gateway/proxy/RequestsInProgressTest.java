@@ -100,6 +100,7 @@ class RequestsInProgressTest {
             1_000,
             1_000,
             1_000,
+            1_000,
             1,
             false,
             new ClientLimits(1, 1, 1, 1),

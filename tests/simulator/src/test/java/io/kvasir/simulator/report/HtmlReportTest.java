@@ -152,7 +152,7 @@ class HtmlReportTest {
     assertThat(HtmlReport.of(reports))
         .contains(
             times + ".</p>",
-            "Made by <code>kvasir replay --seed 42</code> with Kvasir 1.0 (commit 1234567).");
+            "Made by <code>kvasir replay <span class=\"option\">--seed</span> 42</code> with Kvasir 1.0 (commit 1234567).");
     assertThat(TextReport.of(reports).replaceAll("\\n", " "))
         .contains(times, "Command: kvasir replay --seed 42", "Kvasir 1.0 (commit 1234567)");
     JsonNode json = json(reports).get(0);
@@ -174,6 +174,21 @@ class HtmlReportTest {
             ".scroll tr > :first-child { position: sticky; left: 0; z-index: 1; background: var(--page);",
             "linear-gradient(to left, var(--shade), transparent) right / 1rem 100% no-repeat scroll")
         .contains("<th scope=\"row\">kv_<wbr>cache_<wbr>aware</th>");
+  }
+
+  @Test
+  void commandsBreakBetweenWordsAndItems() {
+    String page =
+        Html.basis("", new ReportBasis("kvasir replay --fleet-router cost,affinity", "1.0"));
+    assertThat(page)
+        .contains("<span class=\"option\">--fleet-router</span> cost,<wbr>affinity</code>");
+  }
+
+  @Test
+  void onlyLongCellsBreak() {
+    assertThat(Html.cell("1.08 (0.94 to 1.20)")).startsWith("<td>");
+    assertThat(Html.cell("trace.jsonl 2@0.8 (0.40) 200,000")).startsWith("<td class=\"long\">");
+    assertThat(Html.table("t", List.of("within 5 %"), List.of())).contains("within 5&nbsp;%<");
   }
 
   @Test

@@ -36,7 +36,7 @@ public enum BodyField {
   /** The response that an input of the Responses API continues. */
   PREVIOUS_RESPONSE_ID(Type.TEXT),
   /** The stored file whose requests a batch runs. */
-  INPUT_FILE_ID(Type.TEXT),
+  INPUT_FILE_ID(Type.ANY),
   /** Names the conversation, for TensorRT-LLM. */
   CONVERSATION_PARAMS(Type.OBJECT),
   /** What the client states about itself. */

@@ -145,7 +145,7 @@ public final class BodyScan {
 
   /**
    * {@return the LoRA adapter that {@code lora_path} names, or the beginning of its JSON where it
-   * is no text or a long one; null if there is none}
+   * is no text, a long one or no Unicode; null if there is none}
    */
   public @Nullable String adapter() {
     JsonMember member = member(BodyField.LORA_PATH);
@@ -153,11 +153,13 @@ public final class BodyScan {
       return null;
     }
     int size = member.end() - member.value();
-    boolean name = bytes[member.value()] == '"' && size <= BodyField.Type.TEXT.maxBytes;
-    int most = Math.min(size, BodyField.Type.TEXT.maxBytes);
-    String adapter =
-        name ? member.text(bytes) : new String(bytes, member.value(), most, StandardCharsets.UTF_8);
-    return adapter.isEmpty() ? null : adapter;
+    boolean isText = bytes[member.value()] == '"' && size <= BodyField.Type.TEXT.maxBytes;
+    String name = isText ? member.text(bytes) : null;
+    if (name == null || hasLoneSurrogate(name)) {
+      int most = Math.min(size, BodyField.Type.TEXT.maxBytes);
+      return new String(bytes, member.value(), most, StandardCharsets.UTF_8);
+    }
+    return name.isEmpty() ? null : name;
   }
 
   /** {@return the response that this request continues; null if there is none} */
@@ -165,9 +167,24 @@ public final class BodyScan {
     return text(BodyField.PREVIOUS_RESPONSE_ID);
   }
 
-  /** {@return the stored file whose requests a batch runs; null if there is none} */
+  /** {@return the stored file whose requests a batch runs; null if there is no short text} */
   public @Nullable String inputFileId() {
-    return text(BodyField.INPUT_FILE_ID);
+    JsonMember member = member(BodyField.INPUT_FILE_ID);
+    boolean isText =
+        member != null
+            && bytes[member.value()] == '"'
+            && member.end() - member.value() <= BodyField.Type.TEXT.maxBytes;
+    return isText ? member.text(bytes) : null;
+  }
+
+  /**
+   * {@return whether a text has half of a pair of surrogates, so that it is no Unicode}
+   *
+   * @param text the text
+   */
+  public static boolean hasLoneSurrogate(String text) {
+    return text.codePoints()
+        .anyMatch(c -> c >= Character.MIN_SURROGATE && c <= Character.MAX_SURROGATE);
   }
 
   /**

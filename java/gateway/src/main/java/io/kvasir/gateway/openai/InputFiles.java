@@ -34,11 +34,10 @@ final class InputFiles {
     }
   }
 
-  /** Looks at the objects of a list: the items of an input, or the parts of an item. */
+  /** Looks at an object, or those of a list: the items of an input, or the parts of an item. */
   private @Nullable String inList(boolean items) throws JsonException {
     if (json.peek() != '[') {
-      json.skip();
-      return null;
+      return inObject(items);
     }
     json.beginArray();
     while (json.nextElement()) {

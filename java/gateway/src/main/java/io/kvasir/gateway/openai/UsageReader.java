@@ -41,6 +41,7 @@ final class UsageReader {
     int cached = -1;
     int read = -1;
     int created = -1;
+    int ofSglang = -1;
     json.beginObject();
     while (json.nextKey()) {
       Key key = Key.TABLE.find(json);
@@ -55,14 +56,14 @@ final class UsageReader {
         case CACHE_READ_INPUT_TOKENS -> read = count(json, read);
         case CACHE_CREATION_INPUT_TOKENS -> created = count(json, created);
         case PROMPT_TOKENS_DETAILS, INPUT_TOKENS_DETAILS -> cached = cachedTokens(json, cached);
-        case CACHED_TOKENS -> cached = count(json, cached);
+        case CACHED_TOKENS -> ofSglang = count(json, ofSglang);
       }
     }
     if (prompt < 0) {
       boolean leavesOutCached = cached < 0 && input >= 0;
       prompt = leavesOutCached ? sum(input, read, created) : input;
     }
-    return new Usage(prompt, output, cached < 0 ? read : cached);
+    return new Usage(prompt, output, cached >= 0 ? cached : Math.max(read, ofSglang));
   }
 
   private static int sum(int input, int read, int created) {

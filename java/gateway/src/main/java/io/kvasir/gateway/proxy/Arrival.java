@@ -293,7 +293,8 @@ final class Arrival {
           named,
           inbound::releaseBody,
           found -> {
-            if (found.holder() != null || (found.complete() && fleets.silent() == 0)) {
+            boolean asked = found.complete() && fleets.silent() == 0;
+            if (found.holder() != null || asked || !named.isResponse()) {
               run(inbound, fleet);
             } else {
               inbound.releaseBody();
@@ -322,7 +323,7 @@ final class Arrival {
       model = "";
     }
     String salt = scan.cacheSalt();
-    if (salt != null && hasLoneSurrogate(salt)) {
+    if (salt != null && BodyScan.hasLoneSurrogate(salt)) {
       throw new InvalidBodyException("cache_salt", "cache_salt must be well-formed Unicode");
     }
     return new Inbound(
@@ -339,11 +340,6 @@ final class Arrival {
 
   private boolean explains(Headers headers) {
     return services.settings().explain() || "true".equalsIgnoreCase(headers.get(EXPLAIN));
-  }
-
-  private static boolean hasLoneSurrogate(String text) {
-    return text.codePoints()
-        .anyMatch(c -> c >= Character.MIN_SURROGATE && c <= Character.MAX_SURROGATE);
   }
 
   /**

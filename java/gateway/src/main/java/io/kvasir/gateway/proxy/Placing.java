@@ -364,6 +364,6 @@ final class Placing {
   }
 
   private static Problem ownerGone() {
-    return Refusals.noWorker("the worker that made the response cannot take requests now");
+    return Refusals.noWorker("the worker that keeps the response or file cannot take requests now");
   }
 }

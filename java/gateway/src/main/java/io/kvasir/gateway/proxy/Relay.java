@@ -69,8 +69,9 @@ final class Relay implements ReplyListener {
 
   void send() {
     exchange.onWritable(this::onClientWritable);
-    sent.send(settings);
     limit.begin();
+    sent.send(settings);
+    restartLimit();
   }
 
   // ---- the worker's reply -------------------------------------------------------------------
@@ -357,7 +358,9 @@ final class Relay implements ReplyListener {
   /** How long the engine may show signs of life without data; a streamed body has no limit. */
   long dataLimitMs() {
     boolean waits = !forwarding && !paused && !sent.streamsBody();
-    return waits ? settings.firstTokenTimeoutMs() : Long.MAX_VALUE;
+    return waits
+        ? Math.max(settings.firstTokenTimeoutMs(), settings.firstByteTimeoutMs())
+        : Long.MAX_VALUE;
   }
 
   /** The side that has to act has been silent for too long, or has sent no data. */

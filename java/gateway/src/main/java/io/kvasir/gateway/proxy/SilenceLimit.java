@@ -39,7 +39,6 @@ final class SilenceLimit {
   /** The attempt begins. */
   void begin() {
     beganNs = System.nanoTime();
-    restart();
   }
 
   /** There was a sign. */

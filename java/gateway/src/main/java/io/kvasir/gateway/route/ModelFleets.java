@@ -95,7 +95,7 @@ public final class ModelFleets implements AutoCloseable {
    * @return the adapter if it is known, and the model's; otherwise the model
    */
   public @Nullable String listed(@Nullable String model, @Nullable String adapter) {
-    if (adapter == null || !isAdapter(adapter)) {
+    if (adapter == null || !isAdapter(adapter) || !models.contains(adapter)) {
       return model;
     }
     return model == null || fleet(model) == fleet(adapter) ? adapter : model;

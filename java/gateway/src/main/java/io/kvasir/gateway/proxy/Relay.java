@@ -358,9 +358,7 @@ final class Relay implements ReplyListener {
   /** How long the engine may show signs of life without data; a streamed body has no limit. */
   long dataLimitMs() {
     boolean waits = !forwarding && !paused && !sent.streamsBody();
-    return waits
-        ? Math.max(settings.firstTokenTimeoutMs(), settings.firstByteTimeoutMs())
-        : Long.MAX_VALUE;
+    return waits ? settings.firstTokenTimeoutMs() : Long.MAX_VALUE;
   }
 
   /** The side that has to act has been silent for too long, or has sent no data. */

@@ -23,6 +23,9 @@ final class SilenceLimit {
   /** The last sign of the side that the limit is for. */
   private long sinceNs;
 
+  /** Whether there was a sign; before, the engine has the time for silence alone. */
+  private boolean signed;
+
   /** When the timer runs, if there is one. */
   private long timerNs;
 
@@ -44,6 +47,10 @@ final class SilenceLimit {
   /** There was a sign. */
   void onSign(long nowNs) {
     sinceNs = nowNs;
+    if (!signed) {
+      signed = true;
+      restart();
+    }
   }
 
   /** Starts the limit that applies now. A timer that runs earlier than needed stays. */
@@ -61,7 +68,7 @@ final class SilenceLimit {
   }
 
   private long leftForDataMs() {
-    return relay.dataLimitMs() - msSince(beganNs);
+    return signed ? relay.dataLimitMs() - msSince(beganNs) : Long.MAX_VALUE;
   }
 
   private static long msSince(long ns) {

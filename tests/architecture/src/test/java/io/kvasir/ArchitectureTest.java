@@ -233,7 +233,7 @@ class ArchitectureTest {
         "engine.pool.cuda",
         uses("engine.device", "engine.pool", "event", "internal.nativelib", "model"));
     edges.put("engine.pool.shared", uses("engine.pool", "internal.nativelib", "model"));
-    edges.put("event", uses("hash"));
+    edges.put("event", uses("hash", "model"));
     edges.put("exchange", uses());
     edges.put("exchange.http", uses("exchange", "model"));
     edges.put("fleet.index", uses("event", "hash", "internal.nativelib", "model"));

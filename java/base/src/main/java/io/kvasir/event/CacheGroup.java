@@ -9,7 +9,7 @@ import io.kvasir.model.Checks;
  * @param index the engine's number of the group, at least 0
  * @param kind what it needs
  * @param blocks for {@link Kind#WINDOW}, how many blocks before the end of a prefix it needs, at
- *     least 0; without meaning for other kinds
+ *     least 1; without meaning for other kinds
  */
 public record CacheGroup(int index, Kind kind, int blocks) {
 
@@ -34,7 +34,7 @@ public record CacheGroup(int index, Kind kind, int blocks) {
   }
 
   /**
-   * A group of layers with a sliding window.
+   * A group of layers with a sliding window. It needs one block at least, as vLLM's look-up does.
    *
    * @param index the engine's number of the group
    * @param windowTokens tokens that a layer sees, the current one included, at least 1
@@ -43,7 +43,7 @@ public record CacheGroup(int index, Kind kind, int blocks) {
    */
   public static CacheGroup window(int index, int windowTokens, int tokensPerBlock) {
     int before = windowTokens - 1;
-    return new CacheGroup(
-        index, Kind.WINDOW, before / tokensPerBlock + (before % tokensPerBlock > 0 ? 1 : 0));
+    int blocks = before / tokensPerBlock + (before % tokensPerBlock > 0 ? 1 : 0);
+    return new CacheGroup(index, Kind.WINDOW, Math.max(1, blocks));
   }
 }

@@ -48,7 +48,9 @@ final class RadixIndex implements PrefixIndex {
       if (event instanceof BlockEvent.Removed removed) {
         return remove(rank, removed.handles());
       }
-      if (event instanceof BlockEvent.Aliased) {
+      if (event instanceof BlockEvent.Aliased
+          || event instanceof BlockEvent.GroupStored
+          || event instanceof BlockEvent.GroupRemoved) {
         throw new IllegalArgumentException("the radix tree has one handle for each block");
       }
       if (rank == null || rank.places.isEmpty()) {

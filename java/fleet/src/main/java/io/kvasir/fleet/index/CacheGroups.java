@@ -5,6 +5,7 @@ import io.kvasir.model.RankId;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 
 /**
@@ -16,6 +17,22 @@ final class CacheGroups {
 
   private final Map<RankId, RankGroups> ranks = new ConcurrentHashMap<>();
   private final Set<RankId> hidden = ConcurrentHashMap.newKeySet();
+
+  /** Handles of all ranks together; see {@link RankGroups#MAX_HANDLES}. */
+  private final AtomicLong handles = new AtomicLong();
+
+  /** {@return an empty rank} */
+  RankGroups newRank() {
+    return new RankGroups(handles);
+  }
+
+  /** The index is about to take blocks of the main group: from now on it alone finds the rank. */
+  void beforeStored(RankId rank) {
+    RankGroups groups = ranks.get(rank);
+    if (groups != null) {
+      groups.hasMain();
+    }
+  }
 
   /** The index has taken blocks of the main group. */
   void onStored(RankId rank, BlockEvent.Stored stored, ChangeStatus status) {
@@ -56,13 +73,22 @@ final class CacheGroups {
     }
   }
 
-  int known(RankId rank, long[] handles, long[] found) {
+  int known(RankId rank, int group, long[] handles, long[] found) {
     RankGroups groups = ranks.get(rank);
-    return groups == null ? 0 : groups.known(handles, found);
+    return groups == null ? 0 : groups.known(group, handles, found);
+  }
+
+  /** Handles of a rank that has no main group. */
+  long handles(RankId rank) {
+    RankGroups groups = ranks.get(rank);
+    return groups == null ? 0 : groups.handles();
   }
 
   void remove(RankId rank) {
-    ranks.remove(rank);
+    RankGroups groups = ranks.remove(rank);
+    if (groups != null) {
+      groups.clear();
+    }
     hidden.remove(rank);
   }
 

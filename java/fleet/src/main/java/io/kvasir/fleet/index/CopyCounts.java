@@ -18,8 +18,9 @@ import org.jspecify.annotations.Nullable;
  * last copy.
  *
  * <p>Copies are counted by handle, so apart for each tier and group. Only blocks with more than one
- * are kept, about 16 bytes each, at most {@value #MAX_BLOCKS} of all ranks together. Copies beyond
- * that are not counted: their blocks leave the index with the first removal.
+ * are kept, 16 to 32 bytes each, at most {@value #MAX_BLOCKS_OF_RANK} of a rank and {@value
+ * #MAX_BLOCKS} of all. Copies beyond that are not counted: their blocks leave the index with the
+ * first removal.
  *
  * <p>Some engines announce the blocks that a request found in the cache again, in the form of a
  * store. A store that begins a prompt looks like an announcement if a request could have reused its
@@ -33,11 +34,15 @@ import org.jspecify.annotations.Nullable;
 public final class CopyCounts extends ForwardingIndex {
 
   static final int MAX_BLOCKS = 1 << 20;
+  static final int MAX_BLOCKS_OF_RANK = 1 << 17;
 
   private static final int LEAST_ANNOUNCEMENTS = 4;
 
   /** Of engines that do not announce hits, 1 in 40 is followed by chance; of others, 1 in 3. */
   private static final int MOST_SINGLE = 8;
+
+  /** Stores that count for the verdict; then each counts half. */
+  private static final int VOTES = 1 << 16;
 
   private static final long[] NONE = {};
 
@@ -60,15 +65,17 @@ public final class CopyCounts extends ForwardingIndex {
 
     boolean announcesHits;
 
-    /** The last beginning that was judged, and whether it was an announcement. */
-    @Nullable Beginning decided;
-
-    boolean announced;
+    /** The beginning that was judged last; null for none. */
+    @Nullable Verdict verdict;
 
     /** Returns whether the rank announces hits by this store, and did not by the last one. */
     boolean vote(boolean isFollowed) {
       followed += isFollowed ? 1 : 0;
       single += isFollowed ? 0 : 1;
+      if (followed + single > VOTES) {
+        followed /= 2;
+        single /= 2;
+      }
       boolean before = announcesHits;
       announcesHits = followed >= LEAST_ANNOUNCEMENTS && followed >= single / MOST_SINGLE;
       return announcesHits && !before;
@@ -78,19 +85,22 @@ public final class CopyCounts extends ForwardingIndex {
     int clear() {
       int blocks = further.size();
       further.clear();
+      further.trim();
       total = 0;
+      verdict = null;
       return blocks;
     }
   }
+
+  /** Whether the blocks that a group named, up to one, were an announcement. */
+  private record Verdict(int group, long last, boolean announced) {}
 
   /** Blocks that begin a prompt in a group, by the engine's hash of the last and local hashes. */
   @SuppressWarnings("ArrayRecordComponent") // read once, not compared
   private record Beginning(int group, long last, long rootHash, long[] localHashes) {
 
-    private static final int MAIN = -1;
-
     static @Nullable Beginning of(BlockEvent.Stored stored) {
-      return of(stored.root(), MAIN, stored.handles(), stored.rootHash(), stored.localHashes());
+      return of(stored.root(), MAIN_GROUP, stored.handles(), stored.rootHash(), stored.localHashes());
     }
 
     static @Nullable Beginning of(BlockEvent.GroupStored stored) {
@@ -106,8 +116,8 @@ public final class CopyCounts extends ForwardingIndex {
     }
 
     /** Whether another group has named the same blocks just before. */
-    boolean isOfRequest(@Nullable Beginning before) {
-      return before != null && before.last == last && before.group != group;
+    boolean isOfRequest(Verdict before) {
+      return before.last == last && before.group != group;
     }
   }
 
@@ -133,16 +143,18 @@ public final class CopyCounts extends ForwardingIndex {
   @Override
   public ChangeStatus apply(RankId rank, BlockEvent event) {
     if (event instanceof BlockEvent.Stored stored && stored.repeats() != Repeats.SAME) {
-      return store(rank, stored, stored.handles(), stored.repeats(), Beginning.of(stored));
+      int known = known(rank, MAIN_GROUP, stored.handles());
+      return store(rank, stored, known, stored.repeats(), Beginning.of(stored));
     }
     if (event instanceof BlockEvent.Aliased aliased && aliased.repeats() != Repeats.SAME) {
-      int known = known(rank, aliased.handles());
+      int known = known(rank, MAIN_GROUP, aliased.handles());
       ChangeStatus status = super.apply(rank, event);
       count(rank, known);
       return status;
     }
     if (event instanceof BlockEvent.GroupStored stored && stored.repeats() != Repeats.SAME) {
-      return store(rank, stored, stored.handles(), stored.repeats(), Beginning.of(stored));
+      int known = known(rank, stored.group().index(), stored.handles());
+      return store(rank, stored, known, stored.repeats(), Beginning.of(stored));
     }
     Copies copies = ranks.get(rank);
     if (copies != null && event instanceof BlockEvent.Removed removed) {
@@ -166,20 +178,16 @@ public final class CopyCounts extends ForwardingIndex {
   /**
    * Applies a store.
    *
+   * @param known how many of the blocks are known; their handles are in the thread's scratch
    * @param beginning null unless the blocks begin a prompt
    */
   private ChangeStatus store(
-      RankId rank,
-      BlockEvent event,
-      long[] handles,
-      Repeats repeats,
-      @Nullable Beginning beginning) {
-    int known = known(rank, handles);
+      RankId rank, BlockEvent event, int known, Repeats repeats, @Nullable Beginning beginning) {
     if (known > 0) {
       ranks.computeIfAbsent(rank, id -> new Copies());
     }
     boolean announced = beginning != null && isAnnouncement(rank, beginning, known, repeats);
-    if (announced && event instanceof BlockEvent.GroupStored) {
+    if (announced && known > 0 && event instanceof BlockEvent.GroupStored) {
       return ChangeStatus.UNCHANGED; // it may name blocks that only other groups hold
     }
     ChangeStatus status = super.apply(rank, event);
@@ -196,11 +204,12 @@ public final class CopyCounts extends ForwardingIndex {
    */
   private boolean isAnnouncement(RankId rank, Beginning beginning, int known, Repeats repeats) {
     Copies copies = ranks.get(rank);
-    if (copies != null && beginning.isOfRequest(copies.decided)) {
-      return copies.announced;
-    }
     if (copies == null) {
       return false; // none of the blocks is known
+    }
+    Verdict before = copies.verdict;
+    if (before != null && beginning.isOfRequest(before)) {
+      return before.announced();
     }
     if (known == beginning.localHashes().length
         && isUsable(rank, beginning, known)
@@ -208,9 +217,9 @@ public final class CopyCounts extends ForwardingIndex {
         && copies.vote(repeats == Repeats.UNCLEAR)) {
       blocks.addAndGet(-copies.clear());
     }
-    copies.announced = copies.announcesHits && isUsable(rank, beginning, 1);
-    copies.decided = beginning;
-    return copies.announced;
+    boolean announced = copies.announcesHits && isUsable(rank, beginning, 1);
+    copies.verdict = new Verdict(beginning.group(), beginning.last(), announced);
+    return announced;
   }
 
   /** Whether a request could reuse the first blocks, at least one. */
@@ -228,13 +237,13 @@ public final class CopyCounts extends ForwardingIndex {
   }
 
   /** Collects in the thread's scratch which handles the rank has. */
-  private int known(RankId rank, long[] handles) {
+  private int known(RankId rank, int group, long[] handles) {
     long[] found = scratch.get();
     if (found.length < handles.length) {
       found = new long[Math.max(handles.length, 2 * found.length)];
       scratch.set(found);
     }
-    return known(rank, handles, found);
+    return known(rank, group, handles, found);
   }
 
   /** Counts another copy of the first handles in the thread's scratch. */
@@ -247,7 +256,8 @@ public final class CopyCounts extends ForwardingIndex {
     long total = copies.total;
     for (int i = 0; i < known; i++) {
       boolean first = !copies.further.containsKey(handles[i]);
-      if (!first || blocks.get() < MAX_BLOCKS) {
+      boolean room = copies.further.size() < MAX_BLOCKS_OF_RANK && blocks.get() < MAX_BLOCKS;
+      if (!first || room) {
         copies.further.addTo(handles[i], 1);
         blocks.addAndGet(first ? 1 : 0);
         total++;

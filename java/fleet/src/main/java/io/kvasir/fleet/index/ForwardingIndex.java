@@ -65,8 +65,8 @@ public abstract class ForwardingIndex implements PrefixIndex {
   }
 
   @Override
-  public int known(RankId rank, long[] handles, long[] found) {
-    return index.known(rank, handles, found);
+  public int known(RankId rank, int group, long[] handles, long[] found) {
+    return index.known(rank, group, handles, found);
   }
 
   @Override

@@ -108,6 +108,7 @@ public final class NativePrefixIndex implements PrefixIndex {
     long address = beginChange();
     try {
       if (event instanceof BlockEvent.Stored stored) {
+        groups.beforeStored(rank);
         ChangeStatus status = store(address, rank, stored);
         groups.onStored(rank, stored, status);
         return status;
@@ -138,7 +139,7 @@ public final class NativePrefixIndex implements PrefixIndex {
 
   /** What is known of a rank when its first further group shows. */
   private RankGroups loadGroups(long address, @Nullable Integer slot) {
-    RankGroups made = new RankGroups();
+    RankGroups made = groups.newRank();
     if (slot != null) {
       int count = (int) IndexLibrary.kvasir_index_memberships(address, slot);
       long[] handles = new long[count];
@@ -240,20 +241,20 @@ public final class NativePrefixIndex implements PrefixIndex {
       if (failed) { // its slot is not used again, because its blocks are not removed
         Integer slot = slots.remove(rank);
         hidden.remove(rank);
-        groups.remove(rank);
         forgetSlot(slot);
+        groups.remove(rank);
         return;
       }
       long address = beginChange();
       try {
         hidden.remove(rank);
-        groups.remove(rank);
         Integer slot = slots.remove(rank);
         if (slot != null) {
           require(IndexLibrary.kvasir_index_clear(address, slot));
           forgetSlot(slot);
           freeSlots.add(slot);
         }
+        groups.remove(rank);
       } finally {
         endChange();
       }
@@ -343,16 +344,17 @@ public final class NativePrefixIndex implements PrefixIndex {
   }
 
   @Override
-  public int known(RankId rank, long[] handles, long[] found) {
+  public int known(RankId rank, int group, long[] handles, long[] found) {
     Objects.checkFromIndexSize(0, handles.length, found.length);
+    if (group != MAIN_GROUP) {
+      return groups.known(rank, group, handles, found);
+    }
     long address = beginChange();
     try {
       Integer slot = slots.get(rank);
-      int known =
-          slot == null
-              ? 0
-              : IndexLibrary.kvasir_index_known(address, slot, handles, handles.length, found);
-      return known > 0 ? known : groups.known(rank, handles, found);
+      return slot == null
+          ? 0
+          : IndexLibrary.kvasir_index_known(address, slot, handles, handles.length, found);
     } finally {
       endChange();
     }
@@ -363,7 +365,9 @@ public final class NativePrefixIndex implements PrefixIndex {
     long address = beginChange();
     try {
       Integer slot = slots.get(rank);
-      return slot == null ? 0 : IndexLibrary.kvasir_index_memberships(address, slot);
+      return slot == null
+          ? groups.handles(rank)
+          : IndexLibrary.kvasir_index_memberships(address, slot);
     } finally {
       endChange();
     }

@@ -21,6 +21,9 @@ import org.jspecify.annotations.Nullable;
  */
 public interface PrefixIndex extends AutoCloseable {
 
+  /** Stands for the group of {@link BlockEvent.Stored}. */
+  int MAIN_GROUP = -1;
+
   /**
    * Applies an event. Atomic, except that unknown handles in a removal are skipped. A caller must
    * not mix namings in one index.
@@ -107,11 +110,13 @@ public interface PrefixIndex extends AutoCloseable {
    * Finds which of some handles a rank has, as of the changes so far. O(handles).
    *
    * @param rank the rank
+   * @param group the engine's number of a further cache group, whose handles they are; {@link
+   *     #MAIN_GROUP} for others
    * @param handles the handles
    * @param found receives those that it has, in their order; at least as long
    * @return how many they are; 0 if the index keeps none
    */
-  default int known(RankId rank, long[] handles, long[] found) {
+  default int known(RankId rank, int group, long[] handles, long[] found) {
     int known = 0;
     for (long handle : handles) {
       if (sequenceHash(rank, handle) != null) {

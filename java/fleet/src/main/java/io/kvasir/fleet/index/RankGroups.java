@@ -4,11 +4,13 @@ import io.kvasir.event.BlockEvent;
 import io.kvasir.event.CacheGroup;
 import io.kvasir.hash.NativeBlockHasher;
 import io.kvasir.model.CacheScope;
+import it.unimi.dsi.fastutil.ints.Int2IntOpenHashMap;
 import it.unimi.dsi.fastutil.ints.IntArrayList;
 import it.unimi.dsi.fastutil.longs.Long2IntOpenHashMap;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,14 +20,20 @@ import org.jspecify.annotations.Nullable;
  * here too, because other groups name blocks by the engine's hash alone where they leave some out.
  * A model without full attention has no main group.
  *
- * <p>A block takes about 80 bytes, and 20 for each further group that holds it. Blocks beyond
- * {@value #MAX_BLOCKS} are not kept: prefixes are not matched past them. Thread-safe.
+ * <p>A block takes about 100 bytes, and 40 for each further group that holds it. At most {@value
+ * #MAX_HANDLES} handles are kept of all ranks of an index, and {@value #MAX_GROUPS} groups of a
+ * rank: prefixes are not matched past blocks that are not kept. Thread-safe.
  */
 final class RankGroups {
 
-  static final int MAX_BLOCKS = 1 << 20;
+  static final int MAX_HANDLES = 1 << 23;
+  static final int MAX_GROUPS = 32;
+
+  /** Passes over the groups before a prompt is looked at block by block. */
+  private static final int MOST_PASSES = 4;
 
   private static final int NONE = -1;
+  private static final int FEWEST = 16;
   private static final int MAIN = 0;
 
   /** By the engine's hash, and by sequence hash where that is known. */
@@ -36,16 +44,29 @@ final class RankGroups {
   /** The main group, then the others in the order of their first event. */
   private final List<Held> groups = new ArrayList<>(List.of(new Held(null)));
 
-  private long[] hashes = new long[16];
-  private long[] names = new long[16];
-  private boolean[] named = new boolean[16];
+  private long[] hashes = new long[FEWEST];
+  private long[] names = new long[FEWEST];
+  private boolean[] named = new boolean[FEWEST];
 
   /** Handles of each block, in all groups. */
-  private int[] uses = new int[16];
+  private int[] uses = new int[FEWEST];
 
   private final IntArrayList free = new IntArrayList();
   private int used;
-  private boolean hasMain;
+  private volatile boolean hasMain;
+  private boolean tooManyGroups;
+
+  /** Handles of all ranks. */
+  private final AtomicLong kept;
+
+  RankGroups(AtomicLong kept) {
+    this.kept = kept;
+  }
+
+  /** The rank has a main group. */
+  void hasMain() {
+    hasMain = true;
+  }
 
   /** What a group holds; {@code group} is null for the main one. */
   private static final class Held {
@@ -53,14 +74,14 @@ final class RankGroups {
     final Long2IntOpenHashMap blockOfHandle = map();
 
     /** Handles in this group, by block. */
-    int[] handles = new int[16];
+    final Int2IntOpenHashMap handles = new Int2IntOpenHashMap();
 
     Held(@Nullable CacheGroup group) {
       this.group = group;
     }
 
     boolean holds(int block) {
-      return block != NONE && block < handles.length && handles[block] > 0;
+      return block != NONE && handles.containsKey(block);
     }
   }
 
@@ -75,7 +96,9 @@ final class RankGroups {
     for (int i = 0; i < count; i++) {
       hold(groups.get(MAIN), handles[i], handles[i], sequenceHashes[i], true);
     }
-    hasMain |= count > 0;
+    if (count > 0) {
+      hasMain = true;
+    }
   }
 
   /** The main group has stored blocks. */
@@ -110,6 +133,9 @@ final class RankGroups {
   /** Another group has stored blocks. True if something changes. */
   synchronized boolean onStored(BlockEvent.GroupStored stored) {
     Held held = held(stored.group());
+    if (held == null) {
+      return false;
+    }
     long[] names =
         stored.localHashes() == null
             ? null
@@ -124,50 +150,68 @@ final class RankGroups {
 
   /** Another group has removed blocks. Returns how many of them it held. */
   synchronized int onRemoved(BlockEvent.GroupRemoved removed) {
-    for (Held held : groups) {
-      if (held.group != null && held.group.index() == removed.group()) {
-        return drop(held, removed.handles());
-      }
-    }
-    return 0;
+    int at = position(removed.group());
+    return at == NONE ? 0 : drop(groups.get(at), removed.handles());
   }
 
-  /** Which of some handles of further groups are known. */
-  synchronized int known(long[] handles, long[] found) {
+  /** Which of some handles of a further group are known. */
+  synchronized int known(int group, long[] handles, long[] found) {
+    int at = position(group);
     int known = 0;
-    for (long handle : handles) {
-      for (int i = 1; i < groups.size(); i++) {
-        if (groups.get(i).blockOfHandle.containsKey(handle)) {
-          found[known++] = handle;
-          break;
-        }
+    for (int i = 0; at != NONE && i < handles.length; i++) {
+      if (groups.get(at).blockOfHandle.containsKey(handles[i])) {
+        found[known++] = handles[i];
       }
     }
     return known;
   }
 
-  /** Forgets all blocks; the engine still has its groups. */
-  synchronized void clear() {
-    blockOfHash.clear();
-    blockOfName.clear();
-    for (Held held : groups) {
-      held.blockOfHandle.clear();
-      Arrays.fill(held.handles, 0);
-    }
-    free.clear();
-    used = 0;
+  /** {@return handles in all groups} */
+  synchronized long handles() {
+    return groups.stream().mapToLong(held -> held.blockOfHandle.size()).sum();
   }
 
-  private Held held(CacheGroup group) {
+  /** Forgets all blocks; the engine still has its groups. */
+  synchronized void clear() {
+    kept.addAndGet(-handles());
+    groups.replaceAll(held -> new Held(held.group));
+    blockOfHash.clear();
+    blockOfHash.trim();
+    blockOfName.clear();
+    blockOfName.trim();
+    free.clear();
+    free.trim();
+    used = 0;
+    makeRoom(FEWEST);
+  }
+
+  /** Where a further group is among the groups. */
+  private int position(int index) {
     for (int i = 1; i < groups.size(); i++) {
       CacheGroup known = groups.get(i).group;
-      if (known != null && known.index() == group.index()) {
-        return groups.get(i);
+      if (known != null && known.index() == index) {
+        return i;
       }
     }
-    Held held = new Held(group);
-    groups.add(held);
-    return held;
+    return NONE;
+  }
+
+  /** What a group holds: nothing, if it was another one before. Null if there are too many. */
+  private @Nullable Held held(CacheGroup group) {
+    int at = position(group.index());
+    if (at == NONE) {
+      tooManyGroups |= groups.size() > MAX_GROUPS;
+      if (tooManyGroups) {
+        return null;
+      }
+      at = groups.size();
+      groups.add(new Held(group));
+    } else if (!group.equals(groups.get(at).group)) {
+      Held other = groups.get(at);
+      drop(other, other.blockOfHandle.keySet().toLongArray());
+      groups.set(at, new Held(group));
+    }
+    return groups.get(at);
   }
 
   /** The sequence hashes of blocks; null if that of the block before them is not known. */
@@ -195,13 +239,13 @@ final class RankGroups {
 
   /** Holds the block of a hash and, if it has one, a name. True if the handle is new. */
   private boolean hold(Held held, long handle, long hash, long name, boolean hasName) {
+    if (kept.get() >= MAX_HANDLES) {
+      return false;
+    }
     int block = hasName ? blockOfName.get(name) : NONE;
     block = block == NONE ? blockOfHash.get(hash) : block;
     if (block == NONE) {
       block = create();
-      if (block == NONE) {
-        return false;
-      }
       hashes[block] = hash;
       blockOfHash.put(hash, block);
     }
@@ -218,11 +262,9 @@ final class RankGroups {
     if (before == block) {
       return false;
     }
-    if (block >= held.handles.length) {
-      held.handles = Arrays.copyOf(held.handles, names.length);
-    }
-    held.handles[block]++;
+    held.handles.addTo(block, 1);
     uses[block]++;
+    kept.incrementAndGet();
     if (before != NONE) {
       release(held, before);
     }
@@ -242,7 +284,10 @@ final class RankGroups {
   }
 
   private void release(Held held, int block) {
-    held.handles[block]--;
+    kept.decrementAndGet();
+    if (held.handles.addTo(block, -1) == 1) {
+      held.handles.remove(block);
+    }
     if (--uses[block] == 0) {
       blockOfHash.remove(hashes[block]);
       if (named[block]) {
@@ -256,15 +301,10 @@ final class RankGroups {
     int block;
     if (!free.isEmpty()) {
       block = free.popInt();
-    } else if (used == MAX_BLOCKS) {
-      return NONE;
     } else {
       block = used++;
       if (block == names.length) {
-        hashes = Arrays.copyOf(hashes, 2 * block);
-        names = Arrays.copyOf(names, 2 * block);
-        named = Arrays.copyOf(named, 2 * block);
-        uses = Arrays.copyOf(uses, 2 * block);
+        makeRoom(2 * block);
       }
     }
     named[block] = false;
@@ -272,9 +312,20 @@ final class RankGroups {
     return block;
   }
 
+  private void makeRoom(int blocks) {
+    hashes = Arrays.copyOf(hashes, blocks);
+    names = Arrays.copyOf(names, blocks);
+    named = Arrays.copyOf(named, blocks);
+    uses = Arrays.copyOf(uses, blocks);
+  }
+
   /** Whether the rank has blocks, and no group with full attention. */
-  synchronized boolean hasNoMain() {
-    return !hasMain && used > free.size();
+  boolean hasNoMain() {
+    return !hasMain && hasBlocks();
+  }
+
+  private synchronized boolean hasBlocks() {
+    return used > free.size();
   }
 
   /**
@@ -282,27 +333,52 @@ final class RankGroups {
    * main group has all.
    */
   synchronized int limit(long[] sequenceHashes, int blocks) {
-    int limit = blocks;
-    int before;
-    do {
-      before = limit;
-      for (int i = 1; i < groups.size() && limit > 0; i++) {
-        limit = limit(groups.get(i), sequenceHashes, limit);
+    int limit = tooManyGroups ? 0 : blocks;
+    for (int i = 1; i < groups.size(); i++) {
+      if (kind(i) == CacheGroup.Kind.FULL) {
+        limit = leading(groups.get(i), sequenceHashes, limit);
       }
-    } while (limit < before && groups.size() > 2);
+    }
+    int before = limit + 1;
+    for (int pass = 0; limit > 0 && limit < before; pass++) {
+      if (pass == MOST_PASSES) {
+        return longest(sequenceHashes, limit);
+      }
+      before = limit;
+      for (int i = 1; i < groups.size(); i++) {
+        if (kind(i) != CacheGroup.Kind.FULL) {
+          limit = windowed(groups.get(i), sequenceHashes, limit, needed(i));
+        }
+      }
+    }
     return limit;
   }
 
-  private int limit(Held held, long[] sequenceHashes, int blocks) {
-    CacheGroup group = held.group;
-    if (group == null) {
-      return blocks;
+  private CacheGroup.Kind kind(int i) {
+    CacheGroup group = groups.get(i).group;
+    return group == null ? CacheGroup.Kind.FULL : group.kind();
+  }
+
+  /** How many blocks at its end a group needs of a prefix. */
+  private int needed(int i) {
+    CacheGroup group = groups.get(i).group;
+    return group == null || group.kind() == CacheGroup.Kind.STATE ? 1 : group.blocks();
+  }
+
+  /** The longest prefix that windows and states allow, in one pass from its beginning. */
+  private int longest(long[] sequenceHashes, int blocks) {
+    int[] run = new int[groups.size()];
+    int longest = 0;
+    for (int at = 0; at < blocks; at++) {
+      int block = blockOfName.get(sequenceHashes[at]);
+      boolean usable = true;
+      for (int i = 1; i < run.length; i++) {
+        run[i] = groups.get(i).holds(block) ? run[i] + 1 : 0;
+        usable &= kind(i) == CacheGroup.Kind.FULL || run[i] >= Math.min(needed(i), at + 1);
+      }
+      longest = usable ? at + 1 : longest;
     }
-    return switch (group.kind()) {
-      case FULL -> leading(held, sequenceHashes, blocks);
-      case WINDOW -> windowed(held, sequenceHashes, blocks, group.blocks());
-      case STATE -> windowed(held, sequenceHashes, blocks, 1);
-    };
+    return longest;
   }
 
   private int leading(Held held, long[] sequenceHashes, int blocks) {

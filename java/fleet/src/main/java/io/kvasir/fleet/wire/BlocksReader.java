@@ -190,10 +190,18 @@ final class BlocksReader {
     blocks.setMedium(reader.bytes(), reader.valueFrom(), reader.valueFrom() + length);
   }
 
-  /** What is no text states no locality. */
+  /** Nothing, or an empty text, states no locality; what is no text is no local one. */
   private void readLocality() throws SkipException {
-    int length = lengthOfText();
-    blocks.setLocality(reader.bytes(), reader.valueFrom(), reader.valueFrom() + length);
+    int begin = reader.position();
+    WireType type = reader.next();
+    if (type == WireType.TEXT) {
+      int from = reader.valueFrom();
+      blocks.setLocality(reader.bytes(), from, from + reader.length());
+    } else if (type != WireType.NIL) {
+      blocks.setRemote();
+      reader.seek(begin);
+      reader.skip();
+    }
   }
 
   private void readOwnership() throws SkipException {

@@ -236,6 +236,7 @@ final class EventReader {
           }
         }
       } else {
+        kindRead |= groupRead; // a kind that is not stated
         reader.skip();
       }
     }

@@ -152,7 +152,9 @@ public final class RankEvents implements WireListener {
     CacheGroup group = group(blocks);
     if (group == null) {
       skips.add(blocks.knownKind() ? SkipCause.OTHER_GROUP : SkipCause.OTHER_KIND);
-      upperBound = true;
+      if (blocks.tokenCount() > 0) {
+        upperBound = true;
+      }
       return;
     }
     boolean full = group.kind() == CacheGroup.Kind.FULL;
@@ -169,7 +171,10 @@ public final class RankEvents implements WireListener {
     } else if (!complete && (full || blocks.tokenCount() < whole)) {
       skips.add(SkipCause.TOKEN_COUNT);
     } else if (blocks.blockCount() > 0 && main) {
-      wholeGroups.set(group.index());
+      if (!wholeGroups.get(group.index())) {
+        wholeGroups.set(group.index());
+        otherBlockSize = 0; // of parts of blocks
+      }
       store(blocks);
     } else if (blocks.blockCount() > 0) {
       wholeGroups.set(group.index());
@@ -181,22 +186,24 @@ public final class RankEvents implements WireListener {
   private @Nullable CacheGroup group(WireBlocks blocks) {
     int index = Math.max(0, blocks.group());
     CacheGroup known = groups.get(index);
-    if (blocks.tokenCount() == 0 && (known != null || otherGroups.get(index))) {
+    if (blocks.tokenCount() == 0 && (known != null || blocks.group() >= 0)) {
       return known; // only events with tokens say what kind of group it is
     }
     CacheGroup.Kind kind = blocks.groupKind();
-    otherGroups.set(index, kind == null);
     if (kind == null) {
+      otherGroups.set(index, known == null);
       return null;
     }
-    if (known == null || known.kind() != kind) {
-      known =
-          kind == CacheGroup.Kind.WINDOW
-              ? CacheGroup.window(index, blocks.window(), tokensPerBlock)
-              : new CacheGroup(index, kind, 0);
-      groups.put(index, known);
+    otherGroups.clear(index);
+    CacheGroup group =
+        kind == CacheGroup.Kind.WINDOW
+            ? CacheGroup.window(index, blocks.window(), tokensPerBlock)
+            : new CacheGroup(index, kind, 1);
+    if (group.equals(known)) {
+      return known;
     }
-    return known;
+    groups.put(index, group);
+    return group;
   }
 
   private void addWithoutTokens(WireBlocks blocks, CacheGroup group, boolean main) {
@@ -209,6 +216,10 @@ public final class RankEvents implements WireListener {
   }
 
   private void addToGroup(WireBlocks blocks, CacheGroup group, long @Nullable [] local) {
+    if (blocks.origin() == WireBlocks.Origin.REUSED) {
+      saysOrigin = true;
+      return; // it may name blocks that only other groups hold
+    }
     if (!blocks.root() && !saysOrigin) {
       doubtLast(group.index(), blocks.parent());
     }
@@ -243,7 +254,7 @@ public final class RankEvents implements WireListener {
       return;
     }
     skips.add(SkipCause.OTHER_BLOCK_SIZE);
-    if (group.kind() == CacheGroup.Kind.FULL && (mainGroup < 0 || group.index() == mainGroup)) {
+    if (mainGroup < 0 || group.index() == mainGroup) {
       otherBlockSize = blocks.blockSize();
     } else {
       upperBound = true;
@@ -280,6 +291,9 @@ public final class RankEvents implements WireListener {
   @Override
   public void onSkipped(SkipCause cause) {
     skips.add(cause);
+    if (cause == SkipCause.OTHER_GROUP) {
+      upperBound = true;
+    }
   }
 
   private long[] localHashes(WireBlocks blocks) {

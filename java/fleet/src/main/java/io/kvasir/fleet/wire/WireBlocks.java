@@ -32,6 +32,17 @@ public final class WireBlocks {
   private static final long NEW_TEXT = digestOf("new");
   private static final long REUSED_TEXT = digestOf("reused");
 
+  private static final String MAMBA = "mamba";
+  private static final String[] FULL_KINDS = {
+    "full_attention", "sink_full_attention", "mla_attention"
+  };
+  private static final String[] WINDOW_KINDS = {"sliding_window", "sliding_window_mla"};
+
+  /** Known kinds whose rule is another one, or depends on what events do not say. */
+  private static final String[] OTHER_KINDS = {
+    MAMBA, "chunked_local_attention", "cross_attention", "encoder_only_attention"
+  };
+
   /** A worker's own memory and disks, in all spellings of the engines. */
   private static final LongOpenHashSet OWN_MEDIA =
       new LongOpenHashSet(
@@ -252,6 +263,10 @@ public final class WireBlocks {
     remote = from < to && WireHashes.digestIgnoringCase(bytes, from, to) != LOCAL_TEXT;
   }
 
+  void setRemote() {
+    remote = true;
+  }
+
   /** Whether a text is one of the two known localities. */
   static boolean isLocality(byte[] bytes, int from, int to) {
     long digest = WireHashes.digestIgnoringCase(bytes, from, to);
@@ -277,14 +292,16 @@ public final class WireBlocks {
 
   /** Whether the kind of the blocks' group is one that engines are known to have, or not stated. */
   boolean knownKind() {
-    return kind.isEmpty()
-        || kind.endsWith("full_attention")
-        || kind.startsWith("mla")
-        || kind.startsWith("sliding_window")
-        || kind.startsWith("mamba")
-        || kind.startsWith("chunked_local")
-        || kind.startsWith("cross")
-        || kind.startsWith("encoder");
+    return kind.isEmpty() || isOneOf(FULL_KINDS) || isOneOf(WINDOW_KINDS) || isOneOf(OTHER_KINDS);
+  }
+
+  private boolean isOneOf(String[] kinds) {
+    for (String each : kinds) {
+      if (kind.is(each)) {
+        return true;
+      }
+    }
+    return false;
   }
 
   int window() {
@@ -296,13 +313,13 @@ public final class WireBlocks {
    * may have a window, where layers with a window are cached like the others.
    */
   CacheGroup.@Nullable Kind groupKind() {
-    if (kind.endsWith("full_attention") || kind.startsWith("mla")) {
+    if (isOneOf(FULL_KINDS)) {
       return CacheGroup.Kind.FULL;
     }
-    if (kind.startsWith("mamba")) {
+    if (kind.is(MAMBA)) {
       return CacheGroup.Kind.STATE;
     }
-    if (window > 0 && (kind.isEmpty() || kind.startsWith("sliding_window"))) {
+    if (window > 0 && (kind.isEmpty() || isOneOf(WINDOW_KINDS))) {
       return CacheGroup.Kind.WINDOW;
     }
     return kind.isEmpty() ? CacheGroup.Kind.FULL : null;

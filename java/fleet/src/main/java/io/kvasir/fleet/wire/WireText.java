@@ -35,19 +35,13 @@ final class WireText {
                 bytes, from, from + length, other, otherFrom, otherFrom + otherLength));
   }
 
-  /** Whether the text begins with an ASCII text. */
-  boolean startsWith(String prefix) {
-    return length >= prefix.length() && regionIs(0, prefix);
-  }
-
-  /** Whether the text ends with an ASCII text. */
-  boolean endsWith(String suffix) {
-    return length >= suffix.length() && regionIs(length - suffix.length(), suffix);
-  }
-
-  private boolean regionIs(int offset, String ascii) {
-    for (int i = 0; i < ascii.length(); i++) {
-      if (bytes[from + offset + i] != ascii.charAt(i)) {
+  /** Whether the text is an ASCII text. */
+  boolean is(String ascii) {
+    if (length != ascii.length()) {
+      return false;
+    }
+    for (int i = 0; i < length; i++) {
+      if (bytes[from + i] != ascii.charAt(i)) {
         return false;
       }
     }

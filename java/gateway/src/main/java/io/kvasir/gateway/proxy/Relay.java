@@ -150,7 +150,7 @@ final class Relay implements ReplyListener {
       out = from.onBytes(bytes, nowNs);
       noteAnswering(from);
       boolean passes = forwarding || (out != null && from.awaitsData());
-      if (passes && !paused) {
+      if (passes && !paused && !over) {
         limit.onSign(nowNs);
       }
     } catch (ProtocolException e) {

@@ -251,6 +251,21 @@ class RankEventsTest {
     Object reused =
         stored(HASHES.subList(0, 2), null, TOKENS.subList(0, 2 * BLOCK), BLOCK, "origin", "REUSED");
     assertThat(repeats(reused, behind)).isEqualTo(BlockEvent.Repeats.SAME);
+    Object ofWindow =
+        stored(
+            HASHES,
+            null,
+            TOKENS,
+            BLOCK,
+            "group_idx",
+            3,
+            "kv_cache_spec_kind",
+            "sliding_window",
+            "kv_cache_spec_sliding_window",
+            8,
+            "origin",
+            "REUSED");
+    assertThat(decode(ofWindow)).isEmpty();
     assertThat(repeats(root, behind)).as("it says so").isEqualTo(BlockEvent.Repeats.COPIES);
   }
 

@@ -262,6 +262,7 @@ final class WireOracle {
           groupSeen |= taken;
           kindSeen |= taken;
         } else {
+          kindSeen |= groupSeen;
           ignore(slot);
         }
       }
@@ -399,14 +400,20 @@ final class WireOracle {
     }
 
     private static boolean isFull(String kind) {
-      return kind.endsWith("full_attention") || kind.startsWith("mla");
+      return List.of("full_attention", "sink_full_attention", "mla_attention").contains(kind);
     }
 
     private static boolean isKnown(String kind) {
       return kind.isEmpty()
           || isFull(kind)
-          || List.of("sliding_window", "mamba", "chunked_local", "cross", "encoder").stream()
-              .anyMatch(kind::startsWith);
+          || List.of(
+                  "sliding_window",
+                  "sliding_window_mla",
+                  "mamba",
+                  "chunked_local_attention",
+                  "cross_attention",
+                  "encoder_only_attention")
+              .contains(kind);
     }
 
     String place() {

@@ -19,7 +19,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** How often engines execute one request of a client. */
 class RepetitionTest {
 
-  private static final String JOB = "{\"endpoint\":\"/v1/chat/completions\"}"; // names no stored file
+  private static final String JOB =
+      "{\"endpoint\":\"/v1/chat/completions\"}"; // names no stored file
   private static final String INPUT = "{\"model\":\"m\",\"input\":\"Hi\"}";
   private static final String RESPONSE = "{\"model\":\"m\",\"input\":\"Hi\"%s}";
 

@@ -100,7 +100,8 @@ public final class CopyCounts extends ForwardingIndex {
   private record Beginning(int group, long last, long rootHash, long[] localHashes) {
 
     static @Nullable Beginning of(BlockEvent.Stored stored) {
-      return of(stored.root(), MAIN_GROUP, stored.handles(), stored.rootHash(), stored.localHashes());
+      return of(
+          stored.root(), MAIN_GROUP, stored.handles(), stored.rootHash(), stored.localHashes());
     }
 
     static @Nullable Beginning of(BlockEvent.GroupStored stored) {

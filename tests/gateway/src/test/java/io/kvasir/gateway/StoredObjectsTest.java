@@ -107,7 +107,7 @@ class StoredObjectsTest {
         assertThat(gateway.post("/v1/responses", unknown).status()).isEqualTo(200);
         a.script((request, link) -> link.json(503, "{}"));
         Reply later = gateway.post("/v1/responses", unknown);
-        assertThat(later.code()).as(later.text()).isEqualTo("no_endpoint");
+        assertThat(later.status()).as("although not all could be asked").isEqualTo(200);
       }
     }
   }

@@ -195,6 +195,9 @@ public final class RankEvents implements WireListener {
       return null;
     }
     otherGroups.clear(index);
+    if (known != null && known.kind() == kind && kind != CacheGroup.Kind.WINDOW) {
+      return known;
+    }
     CacheGroup group =
         kind == CacheGroup.Kind.WINDOW
             ? CacheGroup.window(index, blocks.window(), tokensPerBlock)

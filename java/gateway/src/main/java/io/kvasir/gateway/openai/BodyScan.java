@@ -152,11 +152,9 @@ public final class BodyScan {
     if (member == null) {
       return null;
     }
-    int size = member.end() - member.value();
-    boolean isText = bytes[member.value()] == '"' && size <= BodyField.Type.TEXT.maxBytes;
-    String name = isText ? member.text(bytes) : null;
+    String name = isShortText(member) ? member.text(bytes) : null;
     if (name == null || hasLoneSurrogate(name)) {
-      int most = Math.min(size, BodyField.Type.TEXT.maxBytes);
+      int most = Math.min(member.end() - member.value(), BodyField.Type.TEXT.maxBytes);
       return new String(bytes, member.value(), most, StandardCharsets.UTF_8);
     }
     return name.isEmpty() ? null : name;
@@ -170,11 +168,12 @@ public final class BodyScan {
   /** {@return the stored file whose requests a batch runs; null if there is no short text} */
   public @Nullable String inputFileId() {
     JsonMember member = member(BodyField.INPUT_FILE_ID);
-    boolean isText =
-        member != null
-            && bytes[member.value()] == '"'
-            && member.end() - member.value() <= BodyField.Type.TEXT.maxBytes;
-    return isText ? member.text(bytes) : null;
+    return member != null && isShortText(member) ? member.text(bytes) : null;
+  }
+
+  private boolean isShortText(JsonMember member) {
+    return bytes[member.value()] == '"'
+        && member.end() - member.value() <= BodyField.Type.TEXT.maxBytes;
   }
 
   /**

@@ -11,13 +11,17 @@ import java.io.BufferedOutputStream;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 
 /** The entry point of the {@code kvasir} process. */
 public final class Main {
 
   private static final String VERBOSE = "--verbose";
   private static final int NOTE_MS = 1_000;
+
+  /** How long a server that has stopped may take to close its files, such as one on a slow disk. */
+  private static final int CLOSE_MS = 10_000;
 
   private Main() {}
 
@@ -37,24 +41,36 @@ public final class Main {
             ErrorStream.install(),
             Boolean.getBoolean("kvasir.terminal"),
             System.getenv());
-    AtomicBoolean done = new AtomicBoolean();
+    CountDownLatch done = new CountDownLatch(1);
     Interrupts interrupts = new Interrupts();
     Runtime.getRuntime().addShutdownHook(new Thread(() -> endEarly(done, console, interrupts)));
     int exitCode = new CommandRunner(console, Machine.local(), interrupts).run(args);
-    done.set(true);
+    done.countDown();
     console.drainErrors();
     System.exit(exitCode);
   }
 
   /** Ends a command that a signal interrupts: properly if it can be, otherwise as a failure. */
-  private static void endEarly(AtomicBoolean done, Console console, Interrupts interrupts) {
-    if (!done.get()) {
-      if (!interrupts.isExpected()) {
+  private static void endEarly(CountDownLatch done, Console console, Interrupts interrupts) {
+    if (done.getCount() > 0) {
+      boolean expected = interrupts.isExpected();
+      if (!expected) {
         noteInterruption(console);
       }
       int exitCode = interrupts.end();
+      if (expected) { // it closes its files now
+        await(done);
+      }
       console.drainErrors();
       Runtime.getRuntime().halt(exitCode);
+    }
+  }
+
+  private static void await(CountDownLatch done) {
+    try {
+      boolean unused = done.await(CLOSE_MS, TimeUnit.MILLISECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
     }
   }
 

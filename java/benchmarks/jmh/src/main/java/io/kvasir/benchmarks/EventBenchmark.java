@@ -1,8 +1,10 @@
 package io.kvasir.benchmarks;
 
+import io.kvasir.fleet.index.CopyCounts;
 import io.kvasir.fleet.index.EventStreams;
 import io.kvasir.fleet.index.FirstNumber;
 import io.kvasir.fleet.index.NativePrefixIndex;
+import io.kvasir.fleet.index.PrefixIndex;
 import io.kvasir.fleet.index.StreamLimits;
 import io.kvasir.fleet.wire.RankEvents;
 import io.kvasir.fleet.wire.WireDecoder;
@@ -44,15 +46,14 @@ public class EventBenchmark {
   @Param({"4", "512"})
   public int blocks;
 
+  /** Whether copies of blocks are counted, as in a gateway. */
+  @Param({"false", "true"})
+  public boolean copies;
+
   private final WireDecoder decoder = new WireDecoder();
   private final NativePrefixIndex index =
       new NativePrefixIndex(HashFormat.KVASIR, VllmBatch.TOKENS_PER_BLOCK, 1 << 28);
-  private final EventStreams streams =
-      new EventStreams(
-          index,
-          (rank, first, last, answer) -> answer.gone(),
-          StreamLimits.DEFAULT,
-          FirstNumber.ZERO);
+  private EventStreams streams = streams(index);
   private final RankId[] ranks = new RankId[RANKS];
   private final RankEvents[] events = new RankEvents[RANKS];
   private final byte[][][] payloads = new byte[RANKS][][];
@@ -61,9 +62,15 @@ public class EventBenchmark {
   /** Creates the state; JMH fills it. */
   public EventBenchmark() {}
 
+  private static EventStreams streams(PrefixIndex into) {
+    return new EventStreams(
+        into, (rank, first, last, answer) -> answer.gone(), StreamLimits.DEFAULT, FirstNumber.ZERO);
+  }
+
   /** Encodes the batches and fills the ranks. */
   @Setup
   public void prepare() {
+    streams = streams(copies ? new CopyCounts(index) : index);
     SplittableRandom random = new SplittableRandom(1);
     for (int i = 0; i < RANKS; i++) {
       ranks[i] = new RankId(i / 8, i % 8);

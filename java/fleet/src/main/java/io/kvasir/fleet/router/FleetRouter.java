@@ -92,6 +92,26 @@ public interface FleetRouter extends AutoCloseable {
   }
 
   /**
+   * An engine has said how many tokens of an attempt's prompt it took from its cache. To be called
+   * before {@link #onFinished}, and only where the prompt's tokens and the rank that served it are
+   * known. Policies that do not compare matches with hits ignore it.
+   *
+   * @param attempt the attempt; ignored if it is not in flight
+   * @param cachedTokens cached tokens by the engine's usage; negative if it reports none
+   */
+  default void onServed(long attempt, int cachedTokens) {}
+
+  /**
+   * {@return what a worker's engine reuses of the blocks that it holds, as far as {@link #onServed}
+   * has shown}
+   *
+   * @param workerId the worker
+   */
+  default HitCorrection correction(long workerId) {
+    return HitCorrection.NONE;
+  }
+
+  /**
    * An attempt has ended. Repeated calls have no effect.
    *
    * @param attempt the attempt

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
 import io.kvasir.exchange.Exchange;
 import io.kvasir.fleet.load.PredictedLoads;
+import io.kvasir.fleet.router.HitCorrection;
 import io.kvasir.fleet.wire.SkipCause;
 import io.kvasir.gateway.events.FeedStatus;
 import io.kvasir.gateway.events.FleetSteps;
@@ -82,6 +83,7 @@ final class RanksHandler implements Consumer<Exchange> {
         write(json, difference);
       }
       json.writeStringField("missing_usage_option", checks.missingUsageOption());
+      write(json, fleet.router().correction(worker.id()));
     }
     json.writeArrayFieldStart("problems");
     for (String problem : fleet.problems(worker)) {
@@ -125,6 +127,15 @@ final class RanksHandler implements Consumer<Exchange> {
     json.writeNumberField("agreements", finding.agreements());
     json.writeNumberField("contradictions", finding.contradictions());
     json.writeStringField("text", finding.text());
+    json.writeEndObject();
+  }
+
+  private static void write(JsonGenerator json, HitCorrection correction) throws IOException {
+    json.writeObjectFieldStart("hit_correction");
+    json.writeNumberField("lost_blocks", correction.lostBlocks());
+    json.writeNumberField("unit_blocks", correction.unitBlocks());
+    json.writeNumberField("end_tokens", correction.endTokens());
+    json.writeNumberField("smallest_blocks", correction.smallestBlocks());
     json.writeEndObject();
   }
 

@@ -87,10 +87,11 @@ final class AttemptEvidence {
    * The request was served.
    *
    * @param cachedTokens cached tokens by the engine's usage; negative if it reports none
+   * @return whether the rank that served it is known
    */
-  void onServed(long cachedTokens) {
+  boolean onServed(long cachedTokens) {
     served = true;
-    checks.onServed(pinned, predictedTokens, cachedTokens);
+    return checks.onServed(pinned, predictedTokens, cachedTokens);
   }
 
   /** The attempt is over. */

@@ -40,6 +40,17 @@ record ChosenTarget(
     }
   }
 
+  /**
+   * The request was served.
+   *
+   * @param cachedTokens cached tokens by the engine's usage; negative if it reports none
+   */
+  void onServed(long cachedTokens) {
+    if (evidence != null && evidence.onServed(cachedTokens) && router != null) {
+      router.onServed(attempt, (int) Math.min(cachedTokens, Integer.MAX_VALUE));
+    }
+  }
+
   /** The attempt is over. */
   void onFinished(boolean success) {
     worker.onFinished();

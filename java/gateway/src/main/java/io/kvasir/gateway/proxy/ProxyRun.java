@@ -285,12 +285,8 @@ final class ProxyRun implements Placing.Result {
   /** The worker's reply was forwarded completely; {@code good} without an error of its own. */
   void onServed(int status, boolean good) {
     faults.onServed(services.nowNs());
-    if (status == OK
-        && good
-        && tally.isErrorFree()
-        && current != null
-        && current.evidence() != null) {
-      current.evidence().onServed(tally.cachedTokens());
+    if (status == OK && good && tally.isErrorFree() && current != null) {
+      current.onServed(tally.cachedTokens());
     }
     endAttempt(status < 400 && good);
     close(status);

@@ -198,11 +198,12 @@ public final class WorkerChecks {
    * @param rank its rank; negative if it is unknown, which it cannot be with a single rank
    * @param predictedTokens prompt tokens that were expected in the cache
    * @param cachedTokens those that its usage reports; negative if it reports none
+   * @return whether the rank is known
    */
-  public synchronized void onServed(int rank, long predictedTokens, long cachedTokens) {
+  public synchronized boolean onServed(int rank, long predictedTokens, long cachedTokens) {
     int by = ranks == 1 ? 0 : rank;
     if (by < 0 || by >= ranks) {
-      return;
+      return false;
     }
     hits[by].add(predictedTokens, cachedTokens, tokensPerBlock);
     boolean missing = hits[by].unreported() >= MIN_UNREPORTED && hits[by].requests() == 0;
@@ -210,6 +211,7 @@ public final class WorkerChecks {
       usageMissing = true;
       LOG.warn("worker {} does not report cached tokens; start it with {}", worker, usageOption);
     }
+    return true;
   }
 
   /** {@return whether it is still open that the worker stores the tokens that are expected} */

@@ -53,7 +53,7 @@ public final class FleetDialect implements AutoCloseable {
   private static final Set<String> REMOVE_RANK = withNow("worker", "dpRank");
   private static final Set<String> REQUEST = withNow(RequestReader.FIELDS.toArray(String[]::new));
   private static final Set<String> TOKENS = withNow("id", "count", "tokens", "prefillDone");
-  private static final Set<String> FINISH = withNow("id", "success");
+  private static final Set<String> FINISH = withNow("id", "success", "cachedTokens");
   private static final Set<String> EVENT = withNow("worker", "dpRank", "eventId", "data");
   private static final Set<String> DATA =
       Set.of("stored", "removed", "cleared", "snapshot", "metrics", "step");
@@ -236,7 +236,11 @@ public final class FleetDialect implements AutoCloseable {
   private void finish(Fields fields, JsonGenerator out) throws IOException {
     long id = fields.id("id");
     boolean success = fields.flag("success", true);
+    int cachedTokens = fields.integer("cachedTokens", 0, Integer.MAX_VALUE, -1);
     clock.set(clock.read(fields));
+    if (cachedTokens >= 0 && requests.isInFlight(id)) {
+      router.onServed(requests.attempt(id), cachedTokens);
+    }
     requests.finish(id, success);
     requests.ok(out);
   }

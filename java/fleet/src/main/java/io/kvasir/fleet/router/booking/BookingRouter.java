@@ -10,6 +10,7 @@ import io.kvasir.fleet.load.ReplicatedLoads;
 import io.kvasir.fleet.router.FleetRequest;
 import io.kvasir.fleet.router.FleetRouter;
 import io.kvasir.fleet.router.FleetRouterSetup;
+import io.kvasir.fleet.router.HitCorrection;
 import io.kvasir.fleet.router.RankCapacity;
 import io.kvasir.fleet.router.Refusal;
 import io.kvasir.fleet.router.RouteOutcome;
@@ -194,6 +195,7 @@ public final class BookingRouter implements FleetRouter {
 
   private void ended(long attempt) {
     listener.onEnded(attempt);
+    chooser.onEnded(attempt);
     announcer.ended(attempt);
   }
 
@@ -213,6 +215,20 @@ public final class BookingRouter implements FleetRouter {
   @Override
   public boolean onAlive(long attempt) {
     return steps.locked(completions -> sequences.renew(attempt));
+  }
+
+  @Override
+  public void onServed(long attempt, int cachedTokens) {
+    steps.locked(
+        completions -> {
+          chooser.onServed(attempt, cachedTokens);
+          return true;
+        });
+  }
+
+  @Override
+  public HitCorrection correction(long workerId) {
+    return steps.locked(completions -> chooser.correction(workerId));
   }
 
   @Override

@@ -2,6 +2,7 @@ package io.kvasir.fleet.router.booking;
 
 import io.kvasir.fleet.index.RankMatches;
 import io.kvasir.fleet.load.PredictedLoads;
+import io.kvasir.fleet.router.HitCorrection;
 import io.kvasir.fleet.router.RankCapacity;
 import io.kvasir.fleet.router.RankFilter;
 import io.kvasir.fleet.router.Refusal;
@@ -28,6 +29,9 @@ final class CandidateTable implements Candidates {
   private @Nullable Known[] known = new Known[0];
 
   /** By position in {@link #loads}: leading blocks of the request that the rank holds. */
+  private int[] heldBlocks = new int[0];
+
+  /** By position in {@link #loads}: those that its engine reuses. */
   private int[] matchedBlocks = new int[0];
 
   /** Positions in {@link #loads} of the candidates, ascending. */
@@ -41,6 +45,7 @@ final class CandidateTable implements Candidates {
   private static final class Known {
     private final RankId rank;
     private RankCapacity capacity = RankCapacity.UNKNOWN;
+    private HitCorrection correction = HitCorrection.NONE;
 
     /** Its position in {@link #loads} at some time. */
     private int position;
@@ -57,8 +62,20 @@ final class CandidateTable implements Candidates {
     this.tokensPerBlock = tokensPerBlock;
   }
 
-  void setCapacity(RankId rank, RankCapacity capacity) {
-    ranks.computeIfAbsent(rank, Known::new).capacity = capacity;
+  /** Adds a rank, or changes what is known of it. */
+  void set(RankId rank, RankCapacity capacity, HitCorrection correction) {
+    Known its = ranks.computeIfAbsent(rank, Known::new);
+    its.capacity = capacity;
+    its.correction = correction;
+  }
+
+  /** Changes what a worker's engine reuses. O(ranks). */
+  void correct(long workerId, HitCorrection correction) {
+    for (Known each : ranks.values()) {
+      if (each.rank.workerId() == workerId) {
+        each.correction = correction;
+      }
+    }
   }
 
   /** The known ranks; a view. */
@@ -91,6 +108,7 @@ final class CandidateTable implements Candidates {
   @Nullable Refusal narrow(RankFilter filter, BusyThresholds busy) {
     if (positions.length < loads.size()) {
       positions = new int[loads.size()];
+      heldBlocks = new int[loads.size()];
       matchedBlocks = new int[loads.size()];
       known = new Known[loads.size()];
     }
@@ -155,13 +173,17 @@ final class CandidateTable implements Candidates {
   }
 
   /** Sets what the ranks hold. O(ranks + matches), or O(matches x log ranks) for changed ranks. */
-  void setMatches(RankMatches matches, boolean prefillTracked) {
+  void setMatches(RankMatches matches, int promptTokens, boolean prefillTracked) {
     tracksPrefill = prefillTracked;
+    Arrays.fill(heldBlocks, 0, loads.size(), 0);
     Arrays.fill(matchedBlocks, 0, loads.size(), 0);
     for (int i = 0; i < matches.size(); i++) {
       int position = position(matches.rank(i));
       if (position >= 0) {
-        matchedBlocks[position] = matches.blocks(i);
+        int held = matches.blocks(i);
+        heldBlocks[position] = held;
+        matchedBlocks[position] =
+            known(position).correction.blocks(held, promptTokens, tokensPerBlock);
       }
     }
   }
@@ -208,6 +230,13 @@ final class CandidateTable implements Candidates {
   @Override
   public int matchedBlocks(int i) {
     return matchedBlocks[positions[i]];
+  }
+
+  /**
+   * Leading blocks of the request that a candidate holds, whether its engine reuses them or not.
+   */
+  int heldBlocks(int i) {
+    return heldBlocks[positions[i]];
   }
 
   @Override

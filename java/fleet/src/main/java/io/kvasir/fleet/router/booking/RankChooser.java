@@ -5,6 +5,7 @@ import io.kvasir.fleet.load.SequenceLoad;
 import io.kvasir.fleet.router.CandidateCost;
 import io.kvasir.fleet.router.FirstTokenForecast;
 import io.kvasir.fleet.router.FleetRequest;
+import io.kvasir.fleet.router.HitCorrection;
 import io.kvasir.fleet.router.Placement;
 import io.kvasir.fleet.router.RankCapacity;
 import io.kvasir.fleet.router.RankFilter;
@@ -32,6 +33,7 @@ final class RankChooser {
 
   private final ActiveSequences sequences;
   private final CandidateTable candidates;
+  private final HitCorrections corrections;
   private final RankSelector selector;
   private final PlacementListener listener;
   private final LoadAnnouncer announcer;
@@ -49,6 +51,7 @@ final class RankChooser {
       BookingOptions options) {
     this.sequences = sequences;
     this.candidates = new CandidateTable(tokensPerBlock);
+    this.corrections = new HitCorrections(tokensPerBlock);
     this.selector = selector;
     this.listener = listener;
     this.announcer = announcer;
@@ -64,7 +67,7 @@ final class RankChooser {
 
   /** Returns false if the rank was known. */
   boolean addRank(RankId rank, RankCapacity capacity) {
-    candidates.setCapacity(rank, capacity);
+    candidates.set(rank, capacity, corrections.of(rank.workerId()));
     boolean added = sequences.addRank(rank);
     sequences.ease(rank);
     return added;
@@ -73,6 +76,8 @@ final class RankChooser {
   /** Returns false if the rank is unknown. */
   boolean removeRank(RankId rank) {
     sequences.removeRank(rank);
+    corrections.forget(rank.workerId());
+    candidates.correct(rank.workerId(), HitCorrection.NONE);
     return candidates.remove(rank);
   }
 
@@ -133,7 +138,7 @@ final class RankChooser {
         request.inputTokens(),
         candidates.loads());
     Refusal refusal = candidates.narrow(request.filter(), busyThresholds);
-    candidates.setMatches(matched.matches(), tracksPrefill(request));
+    candidates.setMatches(matched.matches(), request.inputTokens(), tracksPrefill(request));
     return refusal;
   }
 
@@ -179,6 +184,7 @@ final class RankChooser {
             request.expectedOutputTokens());
     long attempt = sequences.add(request.id(), rank, load);
     announcer.placed(request.id(), attempt, rank, load);
+    corrections.onPlaced(attempt, rank, candidates.heldBlocks(chosen), request.inputTokens());
     int uncached = uncachedTokens(request, matchedBlocks);
     listener.onPlaced(
         attempt,
@@ -223,6 +229,24 @@ final class RankChooser {
   double[] backlogsMs(int ranks) {
     double[] backlogs = selector.backlogsMs();
     return backlogs.length == 0 ? new double[ranks] : backlogs;
+  }
+
+  /** An engine has said how many tokens of an attempt's prompt it had cached. */
+  void onServed(long attempt, int cachedTokens) {
+    Long worker = corrections.onServed(attempt, cachedTokens);
+    if (worker != null) {
+      candidates.correct(worker, corrections.of(worker));
+    }
+  }
+
+  /** An attempt is over. */
+  void onEnded(long attempt) {
+    corrections.onEnded(attempt);
+  }
+
+  /** What a worker's engine reuses. */
+  HitCorrection correction(long workerId) {
+    return corrections.of(workerId);
   }
 
   private Placement placement(

@@ -10,6 +10,7 @@ import io.kvasir.fleet.router.FleetRequest;
 import io.kvasir.fleet.router.FleetRouter;
 import io.kvasir.fleet.router.FleetRouterProvider;
 import io.kvasir.fleet.router.FleetRouterSetup;
+import io.kvasir.fleet.router.HitCorrection;
 import io.kvasir.fleet.router.RankCapacity;
 import io.kvasir.fleet.router.RouteOutcome;
 import io.kvasir.model.RankId;
@@ -253,6 +254,17 @@ public final class WhatIfRouter implements FleetRouter {
       forEachPlaced(attempts.get(attempt), (router, own) -> router.onPrefillDone(own));
     }
     return inFlight;
+  }
+
+  /** The other policies learn nothing: their requests may have gone to another rank. */
+  @Override
+  public void onServed(long attempt, int cachedTokens) {
+    actual.onServed(attempt, cachedTokens);
+  }
+
+  @Override
+  public HitCorrection correction(long workerId) {
+    return actual.correction(workerId);
   }
 
   @Override

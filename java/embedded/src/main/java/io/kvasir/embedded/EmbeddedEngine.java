@@ -66,14 +66,15 @@ public final class EmbeddedEngine implements Upstream {
     BlockHasher hasher = NativeBlockHasher.of(settings.hashFormat(), settings.tokensPerBlock());
     List<BlockFeed> feeds = standIn == null ? List.of() : standIn.feeds();
     StepPublisher steps = standIn == null ? null : standIn.steps();
+    Faults faults = standIn == null ? new Faults(settings.ranks()) : standIn.faults();
     this.ranks =
         new RankLoop(
             settings,
             place,
+            faults,
             hasher,
             feeds,
             steps == null ? null : new ReportedSteps(steps, settings.speed(), settings.ranks()));
-    Faults faults = standIn == null ? new Faults(settings.ranks()) : standIn.faults();
     addRoutes(
         faults, new RankModel(settings, ranks, new Generator(settings, hasher, ranks), faults));
   }

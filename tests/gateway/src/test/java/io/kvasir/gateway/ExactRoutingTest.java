@@ -15,6 +15,7 @@ import io.kvasir.engine.execute.RankPools;
 import io.kvasir.exchange.EngineFlavor;
 import io.kvasir.testing.harness.Await;
 import java.io.IOException;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
@@ -86,6 +87,14 @@ class ExactRoutingTest {
     JsonNode truth() {
       try (RawClient client = RawClient.to(server.port())) {
         return read(client.send("GET /debug/blocks HTTP/1.1\r\nHost: x\r\n\r\n").reply().text());
+      }
+    }
+
+    /** Changes the engine's faults. */
+    void fault(JsonNode faults) {
+      try (RawClient client = RawClient.to(server.port())) {
+        assertThat(client.send(RawClient.post("/debug/faults", faults.toString())).reply().status())
+            .isEqualTo(200);
       }
     }
 
@@ -257,6 +266,59 @@ class ExactRoutingTest {
 
   private static int cached(JsonNode completion) {
     return completion.get("usage").path("prompt_tokens_details").path("cached_tokens").asInt(0);
+  }
+
+  /** Speculative decoding loses a block of each hit; some engines ignore short hits. */
+  @ParameterizedTest
+  @CsvSource({"16, 0, 1, 1", "0, 2048, 0, 128", "32, 1024, 2, 64"})
+  void theHitsOfAnEngineThatReusesLessThanItHoldsAreLearned(
+      int lostTokens, int smallestHit, int lostBlocks, int smallestBlocks) throws Exception {
+    Random random = new Random(SEED);
+    try (Fleet fleet = new Fleet(EngineFlavor.VLLM, EventForm.MAP)) {
+      fleet.fault(
+          JSON.createObjectNode()
+              .put("lost_hit_tokens", lostTokens)
+              .put("smallest_hit_tokens", smallestHit));
+      int[][] heads = new int[8][];
+      for (int i = 0; i < heads.length; i++) {
+        heads[i] = prompt(random, 256);
+        complete(fleet, heads[i]);
+      }
+      fleet.awaitTruth();
+      askBehind(fleet, heads, 200, random);
+      JsonNode correction = fleet.ranks().get("hit_correction");
+      assertThat(correction.get("lost_blocks").asInt()).isEqualTo(lostBlocks);
+      assertThat(correction.get("smallest_blocks").asInt())
+          .isBetween(smallestBlocks - 16, smallestBlocks + 16);
+      long[] before = hits(fleet);
+      askBehind(fleet, heads, 100, random);
+      long[] after = hits(fleet);
+      double predicted = after[0] - before[0];
+      double cached = after[1] - before[1];
+      assertThat(predicted / cached).as("seed %d", SEED).isBetween(0.97, 1.03);
+    }
+  }
+
+  /** Sends prompts that begin like others, each with an end of its own. */
+  private static void askBehind(Fleet fleet, int[][] heads, int requests, Random random) {
+    for (int i = 0; i < requests; i++) {
+      int[] head = heads[random.nextInt(heads.length)];
+      int[] prompt = Arrays.copyOf(head, random.nextInt(head.length) + 2 * BLOCK);
+      for (int end = prompt.length - 2 * BLOCK; end < prompt.length; end++) {
+        prompt[end] = random.nextInt(256);
+      }
+      complete(fleet, prompt);
+    }
+  }
+
+  /** Tokens of predicted and of reported hits, of all ranks. */
+  private static long[] hits(Fleet fleet) {
+    long[] sums = new long[2];
+    for (JsonNode rank : fleet.ranks().get("ranks")) {
+      sums[0] += rank.get("predicted_hits").get("predicted_tokens").asLong();
+      sums[1] += rank.get("predicted_hits").get("cached_tokens").asLong();
+    }
+    return sums;
   }
 
   @Test

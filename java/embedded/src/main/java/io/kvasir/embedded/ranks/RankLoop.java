@@ -2,6 +2,7 @@ package io.kvasir.embedded.ranks;
 
 import io.kvasir.embedded.api.ApiError;
 import io.kvasir.embedded.api.SequenceListener;
+import io.kvasir.embedded.publish.Faults;
 import io.kvasir.engine.execute.RankPools;
 import io.kvasir.engine.pool.Occupancy;
 import io.kvasir.exchange.UpstreamFailure;
@@ -63,6 +64,7 @@ public final class RankLoop implements AutoCloseable {
    *
    * @param settings the engine's settings
    * @param place where the ranks' pools are
+   * @param faults change what is reported
    * @param hasher hashes blocks
    * @param feeds follow the ranks' blocks, one each, or there are none
    * @param steps follow the ranks' steps; null for none
@@ -70,13 +72,14 @@ public final class RankLoop implements AutoCloseable {
   public RankLoop(
       EmbeddedSettings settings,
       RankPools.Place place,
+      Faults faults,
       BlockHasher hasher,
       List<BlockFeed> feeds,
       @Nullable ReportedSteps steps) {
     this.speed = settings.speed();
     this.maxSequences = settings.maxQueuedRequests();
     this.meters = new RankMeters(settings.ranks());
-    this.events = new SequenceEvents(meters, count -> reserved.addAndGet(-count), feeds);
+    this.events = new SequenceEvents(meters, faults, count -> reserved.addAndGet(-count), feeds);
     this.worker = new RankWorker(settings, place, hasher, events::answer, events, feeds, steps);
     this.steps = steps;
     this.thread = new Thread(this::run, "kvasir-ranks");

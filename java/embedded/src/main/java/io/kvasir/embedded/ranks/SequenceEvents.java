@@ -3,6 +3,7 @@ package io.kvasir.embedded.ranks;
 import io.kvasir.embedded.api.ApiError;
 import io.kvasir.embedded.api.SequenceListener;
 import io.kvasir.embedded.api.Wakeup;
+import io.kvasir.embedded.publish.Faults;
 import io.kvasir.embedded.ranks.Sequence.Stage;
 import io.kvasir.engine.adp.Decision;
 import io.kvasir.engine.execute.RequestListener;
@@ -31,6 +32,7 @@ public final class SequenceEvents implements RequestListener {
   private static final Logger LOG = LoggerFactory.getLogger(SequenceEvents.class);
 
   private final RankMeters meters;
+  private final Faults faults;
   private final IntConsumer released;
   private final List<BlockFeed> feeds;
   private final Map<Long, Sequence> inFlight = new HashMap<>();
@@ -40,11 +42,13 @@ public final class SequenceEvents implements RequestListener {
    * Creates it.
    *
    * @param meters receives counts
+   * @param faults change what is reported
    * @param released receives the number of sequences that are not in flight any more
    * @param feeds receive committed blocks, one for each rank; none if they are not needed
    */
-  SequenceEvents(RankMeters meters, IntConsumer released, List<BlockFeed> feeds) {
+  SequenceEvents(RankMeters meters, Faults faults, IntConsumer released, List<BlockFeed> feeds) {
     this.meters = meters;
+    this.faults = faults;
     this.released = released;
     this.feeds = feeds;
   }
@@ -86,8 +90,9 @@ public final class SequenceEvents implements RequestListener {
     meters.move(sequence, Stage.RUNNING, rank);
     if (!resumed) {
       meters.onStarted(rank, request.promptTokens(), cachedTokens);
+      int reported = faults.engine().reportedHit(cachedTokens);
       SequenceListener.Start start =
-          new SequenceListener.Start(rank, cachedTokens, sequence.reason.id());
+          new SequenceListener.Start(rank, reported, sequence.reason.id());
       int choice = sequence.choice();
       post(sequence, listener -> listener.onStarted(choice, start));
     }

@@ -23,6 +23,8 @@ final class FaultFields {
   private static final String IGNORE_STEERING = "ignore_steering";
   private static final String WRONG_TEMPLATE = "wrong_template";
   private static final String BLOCK_SIZE = "block_size";
+  private static final String LOST_TOKENS = "lost_hit_tokens";
+  private static final String SMALLEST_HIT = "smallest_hit_tokens";
   private static final String DROP = "drop";
   private static final String GARBLE = "garble";
   private static final String DELAY = "delay_ms";
@@ -32,7 +34,7 @@ final class FaultFields {
 
   /** Fields of the engine as a whole. */
   private static final List<String> OF_ENGINE =
-      List.of(WRONG_RANK, IGNORE_STEERING, WRONG_TEMPLATE, BLOCK_SIZE);
+      List.of(WRONG_RANK, IGNORE_STEERING, WRONG_TEMPLATE, BLOCK_SIZE, LOST_TOKENS, SMALLEST_HIT);
 
   /** Fields of one rank or of all. */
   private static final List<String> OF_RANKS =
@@ -93,7 +95,9 @@ final class FaultFields {
       @Nullable Long wrongRank,
       @Nullable Boolean ignoreSteering,
       @Nullable Boolean wrongTemplate,
-      @Nullable Long blockTokens) {
+      @Nullable Long blockTokens,
+      @Nullable Long lostTokens,
+      @Nullable Long smallestHit) {
 
     static Changes of(RequestFields fields, int ranks) {
       Boolean pause = flag(fields, PAUSE);
@@ -112,7 +116,9 @@ final class FaultFields {
           fields.number(WRONG_RANK, 0, ranks - 1),
           flag(fields, IGNORE_STEERING),
           flag(fields, WRONG_TEMPLATE),
-          fields.number(BLOCK_SIZE, 0, MAX_BLOCK_TOKENS));
+          fields.number(BLOCK_SIZE, 0, MAX_BLOCK_TOKENS),
+          fields.number(LOST_TOKENS, 0, Integer.MAX_VALUE),
+          fields.number(SMALLEST_HIT, 0, Integer.MAX_VALUE));
     }
 
     private static @Nullable Boolean flag(RequestFields fields, String name) {
@@ -124,7 +130,9 @@ final class FaultFields {
           wrongRank == null ? before.wrongRank() : wrongRank.intValue(),
           ignoreSteering == null ? before.ignoreSteering() : ignoreSteering,
           wrongTemplate == null ? before.wrongTemplate() : wrongTemplate,
-          blockTokens == null ? before.blockTokens() : blockTokens.intValue());
+          blockTokens == null ? before.blockTokens() : blockTokens.intValue(),
+          lostTokens == null ? before.lostTokens() : lostTokens.intValue(),
+          smallestHit == null ? before.smallestHit() : smallestHit.intValue());
     }
 
     RankFaults rank(RankFaults before, long nowNs) {
@@ -153,7 +161,9 @@ final class FaultFields {
             .put(WRONG_RANK, engine.wrongRank())
             .put(IGNORE_STEERING, engine.ignoreSteering())
             .put(WRONG_TEMPLATE, engine.wrongTemplate())
-            .put(BLOCK_SIZE, engine.blockTokens());
+            .put(BLOCK_SIZE, engine.blockTokens())
+            .put(LOST_TOKENS, engine.lostTokens())
+            .put(SMALLEST_HIT, engine.smallestHit());
     ArrayNode ranks = root.putArray("ranks");
     for (int rank = 0; rank < faults.ranks(); rank++) {
       RankFaults own = faults.rank(rank);

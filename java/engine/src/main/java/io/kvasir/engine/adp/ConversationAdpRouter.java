@@ -69,7 +69,7 @@ public final class ConversationAdpRouter implements AdpRouter {
     this.maxSessions = Math.max(1, maxSessions);
     this.placement = Objects.requireNonNullElse(placement, NewConversationPlacement.ROUND_ROBIN);
     this.bindings = new ConversationBindings(this.maxSessions);
-    this.batch = new PlacementBatch(name(), ranks, demand);
+    this.batch = new PlacementBatch(name(), ranks, demand, true);
     this.ranks = batch.ranks();
   }
 

@@ -49,7 +49,7 @@ public final class DefaultAdpRouter implements AdpRouter {
    * @throws IllegalArgumentException if {@code ranks} is below 1
    */
   public DefaultAdpRouter(int ranks, boolean tokenLoad, @Nullable BlockDemand demand) {
-    this.batch = new PlacementBatch(AdpRouterKind.DEFAULT.id(), ranks, demand);
+    this.batch = new PlacementBatch(AdpRouterKind.DEFAULT.id(), ranks, demand, false);
     this.ranks = batch.ranks();
     this.tokenLoad = tokenLoad;
   }

@@ -90,7 +90,7 @@ public final class KvCacheAwareAdpRouter implements AdpRouter {
    */
   public KvCacheAwareAdpRouter(
       int ranks, KvCacheRoutingOptions options, @Nullable BlockDemand demand, boolean explain) {
-    this.batch = new PlacementBatch(AdpRouterKind.KV_CACHE_AWARE.id(), ranks, demand);
+    this.batch = new PlacementBatch(AdpRouterKind.KV_CACHE_AWARE.id(), ranks, demand, false);
     this.ranks = batch.ranks();
     this.options = options;
     this.explain = explain;

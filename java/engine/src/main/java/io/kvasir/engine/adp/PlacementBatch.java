@@ -39,6 +39,8 @@ final class PlacementBatch {
   private int deferredCount;
   private int deferredSequences;
 
+  private final boolean strictWithoutRank;
+
   /** Whether ranks that cannot hold the request under consideration are skipped. */
   private boolean restricted;
 
@@ -51,9 +53,13 @@ final class PlacementBatch {
    * Creates the working state of a router.
    *
    * @param demand blocks that a request needs, or null to ignore occupancy
+   * @param strictWithoutRank whether a request that is not to be relaxed counts as strict although
+   *     it names no rank
    */
-  PlacementBatch(String router, int ranks, @Nullable BlockDemand demand) {
+  PlacementBatch(
+      String router, int ranks, @Nullable BlockDemand demand, boolean strictWithoutRank) {
     this.router = router;
+    this.strictWithoutRank = strictWithoutRank;
     this.ranks = new RankLoads(ranks);
     this.blocks = new BlockRoom(ranks, demand);
   }
@@ -116,8 +122,8 @@ final class PlacementBatch {
     }
   }
 
-  private static boolean isStrict(Request request) {
-    return request.targetRank() != Request.ANY_RANK && !request.relax();
+  private boolean isStrict(Request request) {
+    return !request.relax() && (strictWithoutRank || request.targetRank() != Request.ANY_RANK);
   }
 
   /** The ranks' loads, including the requests placed so far. */

@@ -99,7 +99,7 @@ public final class ProjectedAdpRouter implements AdpRouter {
       String omittedTerm,
       boolean explain) {
     Checks.atLeast("maxNumTokens", maxNumTokens, 1);
-    this.batch = new PlacementBatch(AdpRouterKind.PROJECTED.id(), ranks, demand);
+    this.batch = new PlacementBatch(AdpRouterKind.PROJECTED.id(), ranks, demand, false);
     this.ranks = batch.ranks();
     this.score = new ProjectedScore(batch, timing, maxNumTokens, demand, omittedTerm);
     this.explain = explain;

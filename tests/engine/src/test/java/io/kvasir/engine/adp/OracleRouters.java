@@ -116,7 +116,10 @@ final class OracleRouters {
       visit.add(i);
     }
     visit.sort(
-        Comparator.comparing(i -> requests.get(i).relax() || requests.get(i).targetRank() < 0));
+        Comparator.comparing(
+            i ->
+                requests.get(i).relax()
+                    || (kind != AdpRouterKind.CONVERSATION && requests.get(i).targetRank() < 0)));
     List<Integer> remainder = new ArrayList<>();
     for (int i : visit) {
       int target = requests.get(i).targetRank();

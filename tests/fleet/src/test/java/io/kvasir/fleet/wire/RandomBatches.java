@@ -23,6 +23,16 @@ final class RandomBatches {
     "sliding_window",
     "mamba",
     "mla_attention",
+    "chunked_local_attention",
+    "no_such_kind",
+    "LOCAL",
+    "remote",
+    "REMOTE",
+    "elsewhere",
+    "disk",
+    "STORAGE",
+    "reused",
+    "NEW",
     "0123456789abcdef00000000000000ff",
     "not hexadecimal at all",
     "ä"
@@ -39,6 +49,8 @@ final class RandomBatches {
     "kv_cache_spec_sliding_window",
     "mm_keys",
     "locality",
+    "ownership",
+    "origin",
     "session_id"
   };
 
@@ -158,7 +170,13 @@ final class RandomBatches {
       fields.add("medium");
       if (random.nextBoolean()) {
         fields.add("group_idx");
+        if (random.nextBoolean()) {
+          fields.add("locality");
+        }
       }
+    }
+    if (map && random.nextBoolean()) {
+      fields.add(random.nextBoolean() ? "ownership" : "locality");
     }
     pack(map, "BlockRemoved", fields);
   }
@@ -178,7 +196,9 @@ final class RandomBatches {
                 "extra_keys",
                 "group_idx",
                 "kv_cache_spec_kind",
-                "kv_cache_spec_sliding_window"));
+                "kv_cache_spec_sliding_window",
+                "locality",
+                "session_id"));
     if (random.nextInt(8) == 0) {
       fields.add(9, "mm_keys");
     }
@@ -242,6 +262,13 @@ final class RandomBatches {
       case "block_size" -> packer.packInt(random.nextInt(4));
       case "lora_id", "group_idx", "kv_cache_spec_sliding_window" -> packNumberOrNil(5);
       case "medium", "lora_name", "cache_salt", "kv_cache_spec_kind" -> packTextOrNil();
+      case "locality", "ownership", "origin", "session_id" -> {
+        if (random.nextInt(4) == 0) {
+          packAny(2);
+        } else {
+          packTextOrNil();
+        }
+      }
       case "name or metadata" -> {
         if (random.nextInt(3) == 0) {
           packer.packMapHeader(2);

@@ -42,6 +42,9 @@ final class Transcript implements WireListener {
       tokens.add(Integer.toString(blocks.tokens()[i]));
     }
     line.append(tokens).append(place(blocks));
+    if (blocks.origin() != WireBlocks.Origin.UNKNOWN) {
+      line.append(" origin=").append(blocks.origin());
+    }
     if (!blocks.kind().isEmpty()) {
       line.append(" kind=").append(blocks.kind());
     }
@@ -81,7 +84,12 @@ final class Transcript implements WireListener {
         blocks.medium() == WireBlocks.GPU
             ? ""
             : digests ? " medium=" + Long.toHexString(blocks.medium()) : " elsewhere";
-    return medium + (blocks.group() < 0 ? "" : " group=" + blocks.group());
+    String owner =
+        blocks.ownership() == 0
+            ? ""
+            : digests ? " owner=" + Long.toHexString(blocks.ownership()) : " owned";
+    String remote = blocks.remote() ? " remote" : "";
+    return medium + owner + remote + (blocks.group() < 0 ? "" : " group=" + blocks.group());
   }
 
   @Override

@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Locale;
 
 /** The rules of the decoder over a tree of values, slow and plain. Writes {@link Transcript}s. */
 final class WireOracle {
@@ -148,6 +149,9 @@ final class WireOracle {
     }
   }
 
+  private static final List<String> OF_REMOVED =
+      List.of("block_hashes", "medium", "group_idx", "locality", "ownership");
+
   private final class Fields {
     private StringBuilder hashes;
     private int blocks;
@@ -159,6 +163,9 @@ final class WireOracle {
     private String lora = "";
     private Long loraId;
     private String medium = "";
+    private boolean remote;
+    private String owner = "";
+    private String origin = "";
     private String salt = "";
     private String kind = "";
     private int group = -1;
@@ -177,8 +184,8 @@ final class WireOracle {
       if (event.isMap()) {
         for (int i = 0; i < slots.size(); i += 2) {
           Object key = slots.get(i).value;
-          if ("block_hashes".equals(key) || "medium".equals(key) || "group_idx".equals(key)) {
-            read((String) key, slots.get(i + 1));
+          if (key instanceof String field && OF_REMOVED.contains(field)) {
+            read(field, slots.get(i + 1));
           } else {
             ignore(slots.get(i + 1));
           }
@@ -189,11 +196,7 @@ final class WireOracle {
         }
         String[] names = {"type", "block_hashes", "medium", "group_idx"};
         for (int i = 1; i < slots.size(); i++) {
-          if (i < names.length) {
-            read(names[i], slots.get(i));
-          } else {
-            ignore(slots.get(i));
-          }
+          read(i < names.length ? names[i] : localityOrNone(slots.get(i)), slots.get(i));
         }
       }
       if (hashes == null) {
@@ -252,6 +255,8 @@ final class WireOracle {
         } else if (slot.value instanceof BigInteger) {
           read(groupSeen ? "kv_cache_spec_sliding_window" : "group_idx", slot);
           groupSeen = true;
+        } else if (!localityOrNone(slot).isEmpty()) {
+          read("locality", slot);
         } else if (slot.value instanceof String) {
           boolean taken = !kindSeen && (groupSeen || isKnown((String) slot.value));
           if (taken) {
@@ -303,6 +308,18 @@ final class WireOracle {
           }
         }
         case "medium" -> medium = lowerCase(text(node));
+        case "locality" -> {
+          if (node.value instanceof String text) {
+            remote = !text.isEmpty() && !lowerCase(text).equals("local");
+          } else if (!node.isNil()) {
+            remote = true;
+            ignore(node);
+          }
+        }
+        case "ownership" -> {
+          owner = ignore(node).value instanceof String text && !text.isEmpty() ? digest(node) : "";
+        }
+        case "origin" -> origin = ignore(node).value instanceof String text ? lowerCase(text) : "";
         case "lora_name" -> lora = text(node);
         case "cache_salt" -> salt = text(node);
         case "kv_cache_spec_kind" -> kind = text(node);
@@ -318,6 +335,17 @@ final class WireOracle {
         }
         default -> ignore(node);
       }
+    }
+
+    /** In arrays a locality is known by its two values only. */
+    private static String localityOrNone(WireTree.Node slot) {
+      boolean found =
+          slot.value instanceof String text && List.of("local", "remote").contains(lowerCase(text));
+      return found ? "locality" : "";
+    }
+
+    private String digest(WireTree.Node text) {
+      return Long.toHexString(WireHashes.digest(payload, text.valueFrom, text.to));
     }
 
     private void readKeys() throws Refusal {
@@ -389,7 +417,9 @@ final class WireOracle {
       line.append(parent == null ? " root" : " after " + parent).append(" size=").append(size);
       line.append(" tokens=")
           .append(String.join(",", tokens.stream().map(String::valueOf).toList()));
-      line.append(place()).append(kind.isEmpty() ? "" : " kind=" + shown(kind));
+      boolean stated = origin.equals("new") || origin.equals("reused");
+      line.append(place()).append(stated ? " origin=" + origin.toUpperCase(Locale.ROOT) : "");
+      line.append(kind.isEmpty() ? "" : " kind=" + shown(kind));
       line.append(isFull(kind) || (kind.isEmpty() && window <= 0) ? "" : " windowed");
       line.append(lora.isEmpty() ? "" : " lora=" + shown(lora));
       line.append(loraId == null ? "" : " loraId=" + Long.toHexString(loraId));
@@ -420,7 +450,8 @@ final class WireOracle {
       byte[] name = medium.getBytes(StandardCharsets.ISO_8859_1);
       String digest = Long.toHexString(WireHashes.digestIgnoringCase(name, 0, name.length));
       String shown = medium.isEmpty() || medium.equals("gpu") ? "" : " medium=" + digest;
-      return shown + (group < 0 ? "" : " group=" + group);
+      String owned = owner.isEmpty() ? "" : " owner=" + owner;
+      return shown + owned + (remote ? " remote" : "") + (group < 0 ? "" : " group=" + group);
     }
   }
 

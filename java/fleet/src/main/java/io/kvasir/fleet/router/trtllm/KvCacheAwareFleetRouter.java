@@ -132,6 +132,8 @@ public final class KvCacheAwareFleetRouter extends WorkerRouter<CachingWorker> {
       if (winner == null) {
         reason = Reason.SCORE;
         winner = cheapest(filter, allowed, one -> -score(one));
+      } else {
+        takeTurn(); // as upstream, whose counter moves with every choice
       }
       CachingWorker worker = winner.worker();
       if (prefix != null) {

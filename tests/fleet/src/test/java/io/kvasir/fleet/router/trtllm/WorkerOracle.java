@@ -282,6 +282,7 @@ abstract class WorkerOracle {
       String pinned = chat ? pins.get(request.prompt().text()) : null;
       boolean stay = pinned != null && allowed.contains(pinned);
       String worker = stay ? pinned : best(allowed, blocks);
+      turn += stay ? 1 : 0;
       if (chat) {
         pins.put(request.prompt().text(), worker);
       }

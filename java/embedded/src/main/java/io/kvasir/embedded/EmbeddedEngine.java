@@ -6,6 +6,7 @@ import io.kvasir.embedded.api.InfoEndpoints;
 import io.kvasir.embedded.api.MessagesEndpoints;
 import io.kvasir.embedded.api.OptionsReader;
 import io.kvasir.embedded.api.RankSteering;
+import io.kvasir.embedded.api.RenderEndpoints;
 import io.kvasir.embedded.api.ResponsesEndpoints;
 import io.kvasir.embedded.api.Routes;
 import io.kvasir.embedded.publish.EventPublisher;
@@ -87,9 +88,17 @@ public final class EmbeddedEngine implements Upstream {
             settings.model(),
             new RankSteering(profile, settings.ranks(), () -> faults.engine().ignoreSteering()),
             "the answers are synthetic words");
-    new CompletionEndpoints(model, options, profile.chatTokenFields()).addTo(routes);
-    new MessagesEndpoints(model, options).addTo(routes);
-    new ResponsesEndpoints(model, options, settings.responseStoreBytes()).addTo(routes);
+    CompletionEndpoints completions =
+        new CompletionEndpoints(model, options, profile.chatTokenFields());
+    MessagesEndpoints messages = new MessagesEndpoints(model, options);
+    ResponsesEndpoints responses =
+        new ResponsesEndpoints(model, options, settings.responseStoreBytes());
+    completions.addTo(routes);
+    messages.addTo(routes);
+    responses.addTo(routes);
+    if (standIn == null || standIn.settings().renders()) {
+      new RenderEndpoints(options, completions, messages, responses).addTo(routes);
+    }
     new EmbeddingsEndpoint(settings, options).addTo(routes);
     InfoEndpoints info = new InfoEndpoints(model, options, profile.version());
     if (standIn == null) {

@@ -17,6 +17,7 @@ import io.kvasir.gateway.route.Breaker;
 import io.kvasir.gateway.route.FleetWorker;
 import io.kvasir.gateway.route.FollowedRanks;
 import io.kvasir.gateway.route.ModelFleet;
+import io.kvasir.gateway.route.Renderer;
 import io.kvasir.gateway.verify.SentBytes;
 import io.kvasir.gateway.worker.ApiKey;
 import io.kvasir.gateway.worker.KeyedUpstream;
@@ -24,7 +25,9 @@ import io.kvasir.gateway.worker.WorkerSpec;
 import io.kvasir.hash.HashFormat;
 import io.kvasir.model.Digest64;
 import io.vertx.core.Vertx;
+import java.net.URI;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.LongSupplier;
@@ -101,20 +104,33 @@ final class FleetAssembly {
   List<FleetWorker> workers(List<LocalWorker> local, Vertx vertx, LongSupplier clockNs) {
     List<FleetWorker> workers = new ArrayList<>();
     for (LocalWorker worker : local) {
-      workers.add(worker(workers.size(), worker.name(), WorkerSpec.inProcess(), worker.upstream()));
+      workers.add(
+          worker(workers.size(), worker.name(), WorkerSpec.inProcess(), worker.upstream(), null));
     }
+    Map<URI, Renderer> renderers = new HashMap<>();
     for (WorkerSpec spec : settings.workers()) {
       Upstream http =
           new HttpUpstream(vertx, spec.url(), settings.health().connectTimeoutMs(), clockNs);
       ApiKey key = spec.apiKey();
       Upstream engine = key == null ? http : new KeyedUpstream(http, key);
-      workers.add(worker(workers.size(), spec.name(), spec, engine));
+      URI url = spec.renderer();
+      Renderer renderer =
+          url == null ? null : renderers.computeIfAbsent(url, any -> renderer(vertx, any, clockNs));
+      workers.add(worker(workers.size(), spec.name(), spec, engine, renderer));
     }
     return workers;
   }
 
-  private FleetWorker worker(int id, String name, WorkerSpec spec, Upstream upstream) {
-    return new FleetWorker(id, name, spec, upstream, new Breaker(settings.health().breaker()));
+  private Renderer renderer(Vertx vertx, URI url, LongSupplier clockNs) {
+    return new Renderer(
+        url.toString(),
+        new HttpUpstream(vertx, url, settings.health().connectTimeoutMs(), clockNs));
+  }
+
+  private FleetWorker worker(
+      int id, String name, WorkerSpec spec, Upstream upstream, @Nullable Renderer renderer) {
+    Breaker breaker = new Breaker(settings.health().breaker());
+    return new FleetWorker(id, name, spec, upstream, renderer, breaker);
   }
 
   /** A fleet for a model: what is known of the first worker decides how it works. */

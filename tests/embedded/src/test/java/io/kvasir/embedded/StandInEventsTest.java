@@ -52,7 +52,8 @@ class StandInEventsTest {
             0,
             0,
             "",
-            EventSettings.NO_PORT),
+            EventSettings.NO_PORT,
+            false),
         wire(EngineFlavor.SGLANG, EventForm.MAP),
         wire(EngineFlavor.SGLANG, EventForm.ARRAY),
         wire(EngineFlavor.SGLANG, EventForm.MIXED, ReplayForm.LONG, ""),
@@ -266,7 +267,8 @@ class StandInEventsTest {
               taken.getLocalPort(),
               0,
               "",
-              EventSettings.NO_PORT);
+              EventSettings.NO_PORT,
+              false);
       assertThatThrownBy(
               () ->
                   EmbeddedEngine.open(

@@ -64,7 +64,8 @@ final class TestStandIn implements AutoCloseable {
         0,
         0,
         topic,
-        EventSettings.NO_PORT);
+        EventSettings.NO_PORT,
+        false);
   }
 
   /** Opens it, with a reader of each rank that hears everything. */

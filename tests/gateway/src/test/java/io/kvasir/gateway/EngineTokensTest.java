@@ -51,7 +51,7 @@ class EngineTokensTest {
     @Override
     public void answer(Received request, EngineLink link) throws Exception {
       String answer = answers.get(request.target());
-      if (request.target().equals("/tokenize") || request.target().equals(RENDER)) {
+      if (request.target().equals("/tokenize") || request.target().endsWith("/render")) {
         questions.add(request);
         if (request.body().length >= gatedBytes) {
           Await.opened("the gate", gate);
@@ -289,14 +289,42 @@ class EngineTokensTest {
         TestGateway gateway = gateway(engine, "")) {
       String chat = "/tokenize {\"model\":\"m\"," + MESSAGES + "}";
       ask(gateway, "/v1/responses", "\"input\":\"Hi\"");
-      assertThat(vllm.asked()).containsExactly(chat);
+      assertThat(vllm.asked())
+          .containsExactly("/v1/responses/render {\"model\":\"m\",\"input\":\"Hi\"}", chat);
       ask(gateway, "/v1/messages", MESSAGES + ",\"max_tokens\":5");
-      assertThat(vllm.asked()).isEmpty();
+      assertThat(vllm.asked())
+          .containsExactly(
+              "/v1/messages/render {\"model\":\"m\"," + MESSAGES + ",\"max_tokens\":1}");
       ask(gateway, "/v1/messages", MESSAGES + ",\"system\":\"Be.\"");
       assertThat(vllm.asked()).singleElement().asString().contains("\"role\":\"system\"");
       ask(gateway, "/v1/messages", MESSAGES + ",\"tools\":[{}]");
       ask(gateway, "/v1/responses", "\"input\":\"Hi\",\"instructions\":\"Be.\"");
       assertThat(vllm.asked()).isEmpty();
+    }
+  }
+
+  /** Claude Code's own bills differ with each request; vLLM drops them. */
+  @Test
+  void messagesAreRenderedWithoutTheirBills() {
+    Tokenizer vllm =
+        new Tokenizer()
+            .answers(
+                "/v1/messages/render", "{\"request_id\":\"r\",\"token_ids\":" + tokens(70) + "}");
+    try (ScriptedEngine engine = ScriptedEngine.start(vllm);
+        TestGateway gateway = gateway(engine, "")) {
+      String body = MESSAGES + ",\"max_tokens\":5,\"tools\":[{\"name\":\"a\"}],\"system\":[";
+      String kept = "{\"type\":\"text\",\"text\":\"Be.\"}";
+      for (int i = 0; i < 3; i++) {
+        String bill =
+            "{\"type\":\"text\",\"text\":\"x-anthropic-billing-header: cch=" + i + ";\"},";
+        int matched = matched(gateway, "/v1/messages", body + bill + kept + "]");
+        assertThat(matched).isEqualTo(i == 0 ? 0 : 64);
+      }
+      assertThat(vllm.asked())
+          .singleElement()
+          .asString()
+          .contains("\"system\":[" + kept + "]")
+          .contains("\"tools\"");
     }
   }
 

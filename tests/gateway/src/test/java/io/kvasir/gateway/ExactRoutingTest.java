@@ -52,7 +52,8 @@ class ExactRoutingTest {
               0,
               0,
               "kv-events",
-              EventSettings.NO_PORT);
+              EventSettings.NO_PORT,
+              false);
       EmbeddedSettings settings =
           EmbeddedSettings.builder("m")
               .ranks(RANKS)

@@ -39,7 +39,8 @@ class ForwardPassMetricsTest {
             0,
             0,
             "",
-            0);
+            0,
+            false);
     EmbeddedSettings settings = EmbeddedSettings.builder("m").ranks(RANKS).speed(100).build();
     EmbeddedEngine engine = EmbeddedEngine.open(settings, RankPools.Place.HOST, reporting);
     port = engine.steps().orElseThrow().port();

@@ -49,7 +49,8 @@ class ReplicaLoadsTest {
             0,
             0,
             "",
-            EventSettings.NO_PORT);
+            EventSettings.NO_PORT,
+            false);
     EmbeddedEngine engine = EmbeddedEngine.open(settings, RankPools.Place.HOST, silent);
     server = EngineServer.start(engine, "127.0.0.1", 0, 1);
   }

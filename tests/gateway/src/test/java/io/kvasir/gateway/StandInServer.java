@@ -25,7 +25,8 @@ final class StandInServer implements AutoCloseable {
   private final EngineServer server;
   private final EventPublisher publisher;
 
-  private StandInServer(EngineFlavor flavor, int ranks, int blockTokens) throws IOException {
+  private StandInServer(EngineFlavor flavor, int ranks, int blockTokens, boolean renders)
+      throws IOException {
     this.flavor = flavor;
     this.ranks = ranks;
     EmbeddedSettings settings =
@@ -45,7 +46,8 @@ final class StandInServer implements AutoCloseable {
             0,
             0,
             "",
-            EventSettings.NO_PORT);
+            EventSettings.NO_PORT,
+            renders);
     EmbeddedEngine engine = EmbeddedEngine.open(settings, RankPools.Place.HOST, events);
     this.publisher = engine.publisher().orElseThrow();
     this.server = EngineServer.start(engine, "127.0.0.1", 0, 1);
@@ -57,10 +59,24 @@ final class StandInServer implements AutoCloseable {
 
   static StandInServer start(EngineFlavor flavor, int ranks, int blockTokens) {
     try {
-      return new StandInServer(flavor, ranks, blockTokens);
+      return new StandInServer(flavor, ranks, blockTokens, false);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
+  }
+
+  /** A stand-in for vLLM that is started with {@code --enable-scale-out}. */
+  static StandInServer rendering(int ranks) {
+    try {
+      return new StandInServer(EngineFlavor.VLLM, ranks, BLOCK, true);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** Its address. */
+  String url() {
+    return "http://127.0.0.1:" + server.port();
   }
 
   /** What {@code --worker} says of it. */

@@ -21,6 +21,7 @@ public final class StandInOptions extends DeclaredOptions {
   private static final String REPLAY_PORT = "--replay-port";
   private static final String TOPIC = "--topic";
   private static final String FORWARD_PASSES = "--forward-pass-metrics-port";
+  private static final String SCALE_OUT = "--enable-scale-out";
   private static final int MAX_TOPIC_BYTES = 1024;
 
   private final Declared<EngineFlavor> flavor =
@@ -70,6 +71,11 @@ public final class StandInOptions extends DeclaredOptions {
               "Port of rank 0's forward-pass metrics over ZMQ, plus one for each"
                   + " further rank; 0 takes free ones (default: none).");
 
+  private final Declared<Boolean> scaleOut =
+      flag(SCALE_OUT, "false")
+          .candidates(Choices.Booleans.class)
+          .help(28, "The endpoints of vllm that render prompts, as with its option of this name");
+
   StandInOptions() {}
 
   /** The forms of block hashes. */
@@ -90,7 +96,8 @@ public final class StandInOptions extends DeclaredOptions {
     EventForm form = events.value();
     if (!flavor.isGiven()) {
       requireUnused(
-          List.of(EVENTS, REPLAY, HASHES, EVENTS_PORT, REPLAY_PORT, TOPIC, FORWARD_PASSES),
+          List.of(
+              EVENTS, REPLAY, HASHES, EVENTS_PORT, REPLAY_PORT, TOPIC, FORWARD_PASSES, SCALE_OUT),
           FLAVOR,
           sources);
       return Optional.empty();
@@ -128,7 +135,8 @@ public final class StandInOptions extends DeclaredOptions {
               topic.value(),
               !forwardPassPort.isGiven()
                   ? EventSettings.NO_PORT
-                  : port(FORWARD_PASSES, forwardPassPort.value(), ranks)));
+                  : port(FORWARD_PASSES, forwardPassPort.value(), ranks),
+              scaleOut.value()));
     } catch (IllegalArgumentException e) {
       throw new UsageException(FLAVOR, "is " + engine.id() + ", and " + e.getMessage());
     }

@@ -10,6 +10,12 @@ import java.util.List;
  */
 public final class CompletionEndpoints {
 
+  /** The path of chats. */
+  static final String CHAT_PATH = "/v1/chat/completions";
+
+  /** The path of texts. */
+  static final String TEXT_PATH = "/v1/completions";
+
   private static final int MAX_PROMPTS = 64;
   private static final List<String> CHAT_MAX_TOKENS =
       List.of("max_completion_tokens", "max_tokens");
@@ -34,14 +40,29 @@ public final class CompletionEndpoints {
   /** Answers a chat completion. */
   void chat(Incoming request) {
     RequestFields fields = request.fields();
-    JsonNode messages = fields.array("messages");
-    if (messages == null) {
-      throw fields.missing("messages");
-    }
+    JsonNode messages = messages(fields);
     requireNoForcedTool(fields);
     GenerationOptions asked =
         options.read(request, fields, CHAT_MAX_TOKENS, "stop", isFirstTurn(messages));
     complete(request, fields, Conversation.MESSAGES, List.of(chatTokens(fields, messages)), asked);
+  }
+
+  private static JsonNode messages(RequestFields fields) {
+    JsonNode messages = fields.array("messages");
+    if (messages == null) {
+      throw fields.missing("messages");
+    }
+    return messages;
+  }
+
+  /** The tokens of a chat. */
+  int[] chatPrompt(RequestFields fields) {
+    return chatTokens(fields, messages(fields));
+  }
+
+  /** The tokens of the prompts of a text completion. */
+  List<int[]> textPrompts(RequestFields fields) {
+    return PromptLists.read(fields, AskedCompletion.PROMPT, MAX_PROMPTS, model::tokens);
   }
 
   /** The tokens that a chat brings, or else those of its messages. */
@@ -77,8 +98,7 @@ public final class CompletionEndpoints {
   void text(Incoming request) {
     RequestFields fields = request.fields();
     GenerationOptions asked = options.read(request, fields, TEXT_MAX_TOKENS, "stop", false);
-    List<int[]> prompts =
-        PromptLists.read(fields, AskedCompletion.PROMPT, MAX_PROMPTS, model::tokens);
+    List<int[]> prompts = textPrompts(fields);
     complete(request, fields, AskedCompletion.PROMPT, prompts, asked);
   }
 
@@ -97,8 +117,6 @@ public final class CompletionEndpoints {
 
   /** Adds the endpoints. */
   public void addTo(Routes routes) {
-    routes
-        .add("POST", "/v1/chat/completions", this::chat)
-        .add("POST", "/v1/completions", this::text);
+    routes.add("POST", CHAT_PATH, this::chat).add("POST", TEXT_PATH, this::text);
   }
 }

@@ -1,7 +1,9 @@
 package io.kvasir.embedded.api;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ArrayNode;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Anthropic's {@code POST /v1/messages} and {@code POST /v1/messages/count_tokens}. {@code system}
@@ -13,6 +15,8 @@ public final class MessagesEndpoints {
 
   /** What all paths of these endpoints start with; their errors have Anthropic's form. */
   static final String PATH = "/v1/messages";
+
+  private static final String BILLING = "x-anthropic-billing-header";
 
   private static final List<String> MAX_TOKENS = List.of("max_tokens");
 
@@ -34,9 +38,7 @@ public final class MessagesEndpoints {
   void create(Incoming request) {
     RequestFields fields = request.fields();
     JsonNode messages = messages(fields);
-    if (!fields.has("max_tokens")) {
-      throw fields.missing("max_tokens");
-    }
+    requireMaxTokens(fields);
     RequestFields tool = fields.object("tool_choice");
     String choice = tool == null ? "auto" : String.valueOf(tool.text("type"));
     if (!choice.equals("auto") && !choice.equals("none")) {
@@ -58,6 +60,12 @@ public final class MessagesEndpoints {
         request, new AskedCompletion(fields, Conversation.MESSAGES, format, prompts, asked));
   }
 
+  private static void requireMaxTokens(RequestFields fields) {
+    if (!fields.has("max_tokens")) {
+      throw fields.missing("max_tokens");
+    }
+  }
+
   /** Counts the tokens of a conversation's prompt. */
   void count(Incoming request) {
     RequestFields fields = request.fields();
@@ -74,10 +82,33 @@ public final class MessagesEndpoints {
     return messages;
   }
 
+  /** The tokens of a request's conversation. */
+  int[] prompt(RequestFields fields) {
+    requireMaxTokens(fields);
+    return prompt(fields, messages(fields));
+  }
+
   private int[] prompt(RequestFields fields, JsonNode messages) {
-    Conversation conversation =
-        new Conversation(fields, fields.get("system"), Conversation.MESSAGES, messages);
+    JsonNode system = withoutBilling(fields.get("system"));
+    Conversation conversation = new Conversation(fields, system, Conversation.MESSAGES, messages);
     return model.chatTokens(conversation);
+  }
+
+  /**
+   * Drops the texts that Claude Code writes for its own bills, which differ with each request: as
+   * vLLM does, so that they do not end all matches.
+   */
+  private static @Nullable JsonNode withoutBilling(@Nullable JsonNode system) {
+    if (system == null || !system.isArray()) {
+      return system;
+    }
+    ArrayNode kept = Json.array();
+    for (JsonNode part : system) {
+      if (!part.path("text").asText().startsWith(BILLING)) {
+        kept.add(part);
+      }
+    }
+    return kept;
   }
 
   /** Adds the endpoints. */

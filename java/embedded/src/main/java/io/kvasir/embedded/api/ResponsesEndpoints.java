@@ -113,6 +113,16 @@ public final class ResponsesEndpoints {
     return items;
   }
 
+  /** The tokens of a conversation that names no stored one. */
+  int[] firstPrompt(RequestFields fields) {
+    if (fields.text("previous_response_id") != null) {
+      throw ApiError.unsupported(
+          "previous_response_id", "previous_response_id is not supported: nothing is stored here");
+    }
+    requireSupported(fields);
+    return prompt(fields, items(fields));
+  }
+
   private int[] prompt(RequestFields fields, ArrayNode items) {
     JsonNode system = fields.text("instructions") == null ? null : fields.get("instructions");
     Conversation conversation = new Conversation(fields, system, Conversation.INPUT, items);

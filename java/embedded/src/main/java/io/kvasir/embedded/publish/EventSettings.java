@@ -17,6 +17,8 @@ import java.util.Locale;
  * @param topic first frame of each message
  * @param forwardPassPort port of rank 0's forward-pass metrics, and one more for each further rank;
  *     0 takes free ones; {@link #NO_PORT} publishes none
+ * @param renders whether vLLM has the endpoints that render prompts, for which it must be started
+ *     with {@code --enable-scale-out}
  */
 public record EventSettings(
     EngineFlavor flavor,
@@ -27,7 +29,8 @@ public record EventSettings(
     int eventsPort,
     int replayPort,
     String topic,
-    int forwardPassPort) {
+    int forwardPassPort,
+    boolean renders) {
 
   /** Value of {@link #forwardPassPort()} without forward-pass metrics. */
   public static final int NO_PORT = -1;
@@ -50,6 +53,9 @@ public record EventSettings(
     }
     if (trtllm && replay == ReplayForm.SHORT) {
       throw wrong("replay must be long or none", replay);
+    }
+    if (renders && flavor != EngineFlavor.VLLM) {
+      throw new IllegalArgumentException("it has no --enable-scale-out");
     }
     if (trtllm && forwardPassPort != NO_PORT) {
       throw new IllegalArgumentException("it publishes no forward-pass metrics");

@@ -6,6 +6,7 @@ import io.kvasir.embedded.api.InfoEndpoints;
 import io.kvasir.embedded.api.MessagesEndpoints;
 import io.kvasir.embedded.api.OptionsReader;
 import io.kvasir.embedded.api.RankSteering;
+import io.kvasir.embedded.api.RenderEndpoints;
 import io.kvasir.embedded.api.ResponsesEndpoints;
 import io.kvasir.embedded.api.Routes;
 import io.kvasir.exchange.ReplyListener;
@@ -38,9 +39,16 @@ public final class TextModelEngine implements Upstream {
             new RankSteering(profile, 1, () -> false),
             "the model in the file lacks it");
     FileModel served = new FileModel(model, loop, maxQueuedRequests);
-    new CompletionEndpoints(served, options, profile.chatTokenFields()).addTo(routes);
-    new MessagesEndpoints(served, options).addTo(routes);
-    new ResponsesEndpoints(served, options, RESPONSE_STORE_BYTES).addTo(routes);
+    CompletionEndpoints completions =
+        new CompletionEndpoints(served, options, profile.chatTokenFields());
+    MessagesEndpoints messages = new MessagesEndpoints(served, options);
+    ResponsesEndpoints responses = new ResponsesEndpoints(served, options, RESPONSE_STORE_BYTES);
+    completions.addTo(routes);
+    messages.addTo(routes);
+    responses.addTo(routes);
+
+    new RenderEndpoints(options, completions, messages, responses).addTo(routes);
+
     new InfoEndpoints(served, options, profile.version()).addTo(routes);
   }
 

@@ -31,6 +31,7 @@ final class PromptReader {
 
   private final BodyScan body;
   private final JsonCursor json = new JsonCursor();
+  private boolean inSystem;
 
   PromptReader(BodyScan body) {
     this.body = body;
@@ -212,7 +213,9 @@ final class PromptReader {
   private Prompt chat() throws JsonException {
     List<Prompt.Message> messages = new ArrayList<>();
     if (goTo(BodyField.SYSTEM)) {
+      inSystem = true;
       messages.add(new Prompt.Message("system", content()));
+      inSystem = false;
     }
     goTo(BodyField.MESSAGES);
     json.beginArray();
@@ -252,7 +255,7 @@ final class PromptReader {
     json.beginArray();
     while (json.nextElement()) {
       String part = part();
-      if (!part.isEmpty()) {
+      if (!part.isEmpty() && !(inSystem && part.startsWith(BillingText.PREFIX))) {
         all.append(all.isEmpty() ? "" : "\n").append(part);
       }
     }

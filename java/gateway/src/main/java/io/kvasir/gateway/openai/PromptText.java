@@ -20,6 +20,7 @@ final class PromptText {
   private final JsonCursor inner = new JsonCursor();
 
   private boolean lines;
+  private boolean inSystem;
 
   /** Begins; {@code next} runs between two texts, which a line feed joins if it is null. */
   PromptText(BodyScan body, IntConsumer out, @Nullable Runnable next) {
@@ -41,7 +42,9 @@ final class PromptText {
         if (system != null) {
           beginLine();
           ascii("system:");
+          inSystem = true;
           content(system.value(), system.end());
+          inSystem = false;
         }
         list(BodyField.MESSAGES, true);
       } else {
@@ -164,7 +167,8 @@ final class PromptText {
         inner.skip();
         end = inner.at();
       }
-      if (isText(text, end) && end - text > 2) {
+      boolean dropped = inSystem && BillingText.is(bytes, text, end);
+      if (isText(text, end) && end - text > 2 && !dropped) {
         if (parts) {
           out.accept('\n');
         }

@@ -35,6 +35,7 @@ public final class FleetWorker {
   private final String name;
   private final WorkerSpec spec;
   private final Upstream upstream;
+  private final @Nullable Renderer renderer;
   private final Breaker breaker;
   private final AtomicInteger activeRequests = new AtomicInteger();
   private final AtomicInteger recoveries = new AtomicInteger();
@@ -62,9 +63,17 @@ public final class FleetWorker {
    * @param name its name in logs and metrics
    * @param spec what its operator states
    * @param upstream where its requests go
+   * @param renderer makes the tokens of its requests; null if only itself does
    * @param breaker keeps requests away while it fails
    */
-  public FleetWorker(int id, String name, WorkerSpec spec, Upstream upstream, Breaker breaker) {
+  public FleetWorker(
+      int id,
+      String name,
+      WorkerSpec spec,
+      Upstream upstream,
+      @Nullable Renderer renderer,
+      Breaker breaker) {
+    this.renderer = renderer;
     this.id = id;
     this.name = name;
     this.spec = spec;
@@ -185,6 +194,11 @@ public final class FleetWorker {
   /** {@return where its requests go} */
   public Upstream upstream() {
     return upstream;
+  }
+
+  /** {@return what makes the tokens of its requests; null if only itself does} */
+  public @Nullable Renderer renderer() {
+    return renderer;
   }
 
   /** {@return the breaker} */

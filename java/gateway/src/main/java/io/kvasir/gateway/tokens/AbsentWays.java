@@ -6,8 +6,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The ways to make tokens that a worker lacks, or that failed a moment ago. Valid until the worker
- * recovers, with other options perhaps. Thread-safe.
+ * The ways to make tokens that a worker or renderer lacks, or that failed a moment ago. Valid until
+ * it recovers, with other options perhaps. Thread-safe.
  */
 final class AbsentWays {
 
@@ -16,6 +16,7 @@ final class AbsentWays {
 
   private final int recoveries;
   private final Set<String> missing = ConcurrentHashMap.newKeySet();
+  private final Set<String> named = ConcurrentHashMap.newKeySet();
   private final Map<String, Pause> pauses = new ConcurrentHashMap<>();
 
   /**
@@ -37,7 +38,7 @@ final class AbsentWays {
     this.recoveries = recoveries;
   }
 
-  /** Whether the worker has recovered as often as when this was learned. */
+  /** Whether it has recovered as often as when this was learned. */
   boolean isOf(int now) {
     return recoveries == now;
   }
@@ -49,9 +50,14 @@ final class AbsentWays {
         && (pause == null || pause.isOver(nowNs) || bytes < pause.bytes / 2);
   }
 
-  /** The worker does not have a way. */
+  /** The maker does not have a way. */
   void add(String way) {
     missing.add(way);
+  }
+
+  /** Whether requests of a path lack tokens for the first time. */
+  boolean isFirst(String path) {
+    return named.add(path);
   }
 
   /** A way failed to answer a question of some bytes. */

@@ -9,10 +9,10 @@ import org.jspecify.annotations.Nullable;
  *
  * @param ids the tokens of each prompt; null if only their number is estimated
  * @param count the number of all tokens
- * @param maker the worker that made the tokens; null if the request had them itself, has several
+ * @param maker what made the tokens, and when; null if the request had them itself, has several
  *     prompts, or they are estimated
  */
-public record PromptTokens(@Nullable List<int[]> ids, int count, @Nullable WorkerLife maker) {
+public record PromptTokens(@Nullable List<int[]> ids, int count, @Nullable MakerLife maker) {
 
   private static final int BYTES_PER_TOKEN = 4;
 
@@ -31,7 +31,7 @@ public record PromptTokens(@Nullable List<int[]> ids, int count, @Nullable Worke
   }
 
   /**
-   * {@return tokens that workers have made}
+   * {@return tokens that workers or renderers have made}
    *
    * @param made the tokens of each prompt
    */
@@ -40,7 +40,7 @@ public record PromptTokens(@Nullable List<int[]> ids, int count, @Nullable Worke
     return exact(ids, made.size() == 1 ? made.get(0).maker() : null);
   }
 
-  private static PromptTokens exact(List<int[]> ids, @Nullable WorkerLife maker) {
+  private static PromptTokens exact(List<int[]> ids, @Nullable MakerLife maker) {
     long count = ids.stream().mapToLong(each -> each.length).sum();
     return new PromptTokens(ids, (int) Math.min(count, Integer.MAX_VALUE), maker);
   }

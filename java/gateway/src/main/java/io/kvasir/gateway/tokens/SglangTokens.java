@@ -38,6 +38,11 @@ final class SglangTokens implements TokenDialect {
   }
 
   @Override
+  public String remedy(String path) {
+    return "SGLang has tokens of texts only; send input_ids, or use /v1/completions";
+  }
+
+  @Override
   public boolean takesTokens(String path, BodyScan body) {
     return false;
   }

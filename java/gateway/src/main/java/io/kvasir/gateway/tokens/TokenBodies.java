@@ -2,6 +2,7 @@ package io.kvasir.gateway.tokens;
 
 import io.kvasir.fleet.router.Prompt;
 import io.kvasir.fleet.router.PromptSource;
+import io.kvasir.gateway.openai.BillingText;
 import io.kvasir.gateway.openai.BodyExcerpt;
 import io.kvasir.gateway.openai.BodyField;
 import io.kvasir.gateway.openai.BodyScan;
@@ -50,10 +51,17 @@ final class TokenBodies {
 
   private TokenBodies() {}
 
-  /** The whole chat, for endpoints that render it as the engine would. */
+  /** The whole request, for endpoints that render it as the engine would. */
   static List<byte[]> rendered(TokenRequest request) {
     BodySplice splice = new BodySplice(request.body()).removeRouting();
     WITHOUT_EFFECT.forEach(splice::remove);
+    if (request.path().equals(TokenRequest.MESSAGES)) {
+      splice.set(BodyField.MAX_TOKENS, "1"); // it is required there
+    }
+    String system = BillingText.dropped(request.body());
+    if (system != null) {
+      splice.set(BodyField.SYSTEM, system);
+    }
     ByteBuf body = splice.build();
     return List.of(ByteBufUtil.getBytes(body));
   }

@@ -15,6 +15,9 @@ interface TokenDialect {
   /** The ways to ask for the tokens of a request, best first; none if no endpoint has them. */
   List<TokenWay> ways(TokenRequest request);
 
+  /** What to do where requests of a path lack tokens, in words. */
+  String remedy(String path);
+
   /**
    * Whether the prompt of a request can be replaced by its tokens, so that the engine need not make
    * them again.

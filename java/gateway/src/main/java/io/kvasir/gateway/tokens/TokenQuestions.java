@@ -19,9 +19,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Finds the tokens of prompts: in the request, among earlier answers, or by asking a worker. Equal
- * questions to a worker at the same time are asked once. A question that fails leaves an estimate,
- * and never fails the request.
+ * Finds the tokens of prompts: in the request, among earlier answers, or by asking a worker or its
+ * renderer. Equal questions to one of them at the same time are asked once. A question that fails
+ * leaves an estimate, and never fails the request.
  *
  * <p>Answers of one worker serve requests to all of its family, until it recovers: another engine
  * can be behind its URL then.
@@ -42,10 +42,22 @@ public final class TokenQuestions {
   private final long timeoutMs;
   private final TokenCache cache;
   private final Map<FlightKey, TokenFlight> flights = new ConcurrentHashMap<>();
-  private final Map<FleetWorker, AbsentWays> absent = new ConcurrentHashMap<>();
+  private final Map<TokenMaker, AbsentWays> absent = new ConcurrentHashMap<>();
 
-  /** A question to a worker. */
-  private record FlightKey(TokenCache.Key question, WorkerLife asked) {}
+  /** A question to a worker or a renderer. */
+  private record FlightKey(TokenCache.Key question, MakerLife asked) {}
+
+  /** A question that may be put. */
+  private record Step(MakerLife life, String family, AbsentWays lacks, TokenWay way) {
+
+    int bytes() {
+      return way.bodies().stream().mapToInt(body -> body.length).sum();
+    }
+
+    boolean isPossible() {
+      return way.bodies().size() <= MAX_PROMPTS && lacks.has(way.id(), bytes(), System.nanoTime());
+    }
+  }
 
   /**
    * Begins without answers.
@@ -138,7 +150,7 @@ public final class TokenQuestions {
       FleetWorker worker, String path, BodyScan body, PromptTokens tokens) {
     return tokens.ids() != null
         && tokens.ids().size() == 1
-        && WorkerLife.of(worker).equals(tokens.maker())
+        && MakerLife.of(worker).equals(tokens.maker())
         && TokenDialect.of(worker.flavor()).takesTokens(path, body);
   }
 
@@ -155,67 +167,75 @@ public final class TokenQuestions {
     return PromptTokens.estimate(request.body().promptBytes());
   }
 
-  /** Engines of one flavor and version are expected to make the same tokens of a model's text. */
-  private static String family(FleetWorker worker) {
-    return worker.flavor().id() + " " + worker.facts().version();
+  private AbsentWays lacks(MakerLife life) {
+    return absent.compute(
+        life.maker(),
+        (key, known) ->
+            known == null || !known.isOf(life.recoveries())
+                ? new AbsentWays(life.recoveries())
+                : known);
+  }
+
+  private List<Step> steps(Prepared prepared) {
+    List<Step> steps = new ArrayList<>();
+    for (TokenMaker maker : TokenMaker.of(prepared.worker)) {
+      MakerLife life = MakerLife.of(maker);
+      AbsentWays lacks = lacks(life);
+      String family = maker.family();
+      prepared.ways.forEach(way -> steps.add(new Step(life, family, lacks, way)));
+    }
+    return steps;
   }
 
   /** The questions of one request, one after the other. Confined to its event loop. */
   private final class Question {
 
     private final FleetWorker worker;
-    private final WorkerLife life;
-    private final String family;
     private final EventLoop loop;
     private final TokenRequest request;
     private final Consumer<PromptTokens> then;
-    private final AbsentWays lacks;
-    private final Iterator<TokenWay> ways;
+    private final Iterator<Step> steps;
     private boolean asked;
     private final long endNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs);
 
     Question(Prepared prepared, EventLoop loop, Consumer<PromptTokens> then) {
       this.worker = prepared.worker;
-      this.life = WorkerLife.of(worker);
-      this.family = family(worker);
       this.loop = loop;
       this.request = prepared.request;
       this.then = then;
-      this.lacks =
-          absent.compute(
-              worker,
-              (key, known) ->
-                  known == null || !known.isOf(life.recoveries())
-                      ? new AbsentWays(life.recoveries())
-                      : known);
-      this.ways = prepared.ways.iterator();
+      this.steps = steps(prepared).iterator();
     }
 
-    private static int size(TokenWay way) {
-      return way.bodies().stream().mapToInt(body -> body.length).sum();
-    }
-
-    /** Asks in the next way that the worker has. */
+    /** Asks in the next way that a maker has. */
     void nextWay() {
-      while (ways.hasNext()) {
-        TokenWay way = ways.next();
-        if (way.bodies().size() <= MAX_PROMPTS
-            && lacks.has(way.id(), size(way), System.nanoTime())) {
-          next(way, new ArrayList<>());
+      Step last = null;
+      while (steps.hasNext()) {
+        Step step = steps.next();
+        last = step;
+        if (step.isPossible()) {
+          next(step, new ArrayList<>());
           return;
         }
+      }
+      if (last != null && last.lacks.isFirst(request.path())) {
+        LOG.warn(
+            "{}: requests to {} are placed without their tokens: {}",
+            worker.name(),
+            request.path(),
+            TokenDialect.of(worker.flavor()).remedy(request.path()));
       }
       then.accept(estimate(request));
     }
 
     /** Finds the tokens of the prompts that are left. */
-    private void next(TokenWay way, List<MadeTokens> found) {
+    private void next(Step step, List<MadeTokens> found) {
+      TokenWay way = step.way;
       while (found.size() < way.bodies().size()) {
         byte[] body = way.bodies().get(found.size());
-        TokenCache.Key key = TokenCache.key(family, request.model(), way.target(), body);
+        TokenCache.Key key = TokenCache.key(step.family, request.model(), way.target(), body);
         MadeTokens known = cache.get(key);
         if (known == null || !known.maker().lasts()) {
-          fly(key, way, body, found);
+          fly(key, step, body, found);
           return;
         }
         found.add(known);
@@ -223,19 +243,19 @@ public final class TokenQuestions {
       then.accept(PromptTokens.made(found));
     }
 
-    private void fly(TokenCache.Key question, TokenWay way, byte[] body, List<MadeTokens> found) {
+    private void fly(TokenCache.Key question, Step step, byte[] body, List<MadeTokens> found) {
       long leftMs = TimeUnit.NANOSECONDS.toMillis(endNs - System.nanoTime());
       if (leftMs < 1) {
         then.accept(estimate(request));
         return;
       }
-      FlightKey key = new FlightKey(question, life);
+      FlightKey key = new FlightKey(question, step.life);
       Consumer<TokenFlight.Outcome> waiter =
-          outcome -> loop.execute(() -> onOutcome(outcome, way, found));
+          outcome -> loop.execute(() -> onOutcome(outcome, step, found));
       TokenFlight own = new TokenFlight();
       TokenFlight flight = flights.computeIfAbsent(key, any -> own);
       if (!flight.join(waiter)) {
-        next(way, found); // it ended just now, so its answer is kept unless it failed
+        next(step, found); // it ended just now, so its answer is kept unless it failed
         return;
       }
       if (flight != own) {
@@ -243,10 +263,12 @@ public final class TokenQuestions {
       }
       boolean first = !asked;
       asked = true;
+      TokenMaker maker = step.life.maker();
       EngineQuestion.Receiver receiver =
           (status, answer) -> {
+            maker.onAnswer(status != EngineQuestion.NO_ANSWER);
             int[] ids = status == 200 ? TokenAnswer.read(answer) : null;
-            MadeTokens tokens = ids == null ? null : new MadeTokens(ids, life);
+            MadeTokens tokens = ids == null ? null : new MadeTokens(ids, step.life);
             if (tokens != null) {
               cache.put(question, tokens);
             }
@@ -255,26 +277,31 @@ public final class TokenQuestions {
           };
       try {
         EngineQuestion.post(
-            worker.upstream(), way.target(), body, loop, MAX_ANSWER_BYTES, leftMs, receiver);
+            maker.upstream(), step.way.target(), body, loop, MAX_ANSWER_BYTES, leftMs, receiver);
       } catch (RuntimeException e) {
-        LOG.warn("worker {} cannot be asked for tokens", worker.name(), e);
+        LOG.warn("{} cannot be asked for tokens", maker.name(), e);
         receiver.onAnswer(EngineQuestion.NO_ANSWER, new byte[0]);
       }
     }
 
-    private void onOutcome(TokenFlight.Outcome outcome, TokenWay way, List<MadeTokens> found) {
+    private void onOutcome(TokenFlight.Outcome outcome, Step step, List<MadeTokens> found) {
       MadeTokens tokens = outcome.tokens();
+      TokenWay way = step.way;
       if (tokens != null) {
         found.add(tokens);
-        next(way, found);
+        next(step, found);
       } else if (way.absent().contains(outcome.status())) {
-        lacks.add(way.id());
+        step.lacks.add(way.id());
         nextWay();
       } else {
         if (outcome.failed()) {
-          lacks.pause(way.id(), size(way), System.nanoTime());
+          step.lacks.pause(way.id(), step.bytes(), System.nanoTime());
         }
-        then.accept(estimate(request));
+        if (step.life.maker() instanceof TokenMaker.Rendering) {
+          nextWay(); // of the worker itself, if not of the renderer
+        } else {
+          then.accept(estimate(request));
+        }
       }
     }
   }

@@ -26,6 +26,11 @@ final class TrtllmTokens implements TokenDialect {
   }
 
   @Override
+  public String remedy(String path) {
+    return "start trtllm-serve with TRTLLM_ENABLE_RENDER_ENDPOINTS=1, which has tokens of chats";
+  }
+
+  @Override
   public boolean takesTokens(String path, BodyScan body) {
     return false;
   }

@@ -4,11 +4,13 @@ import io.kvasir.gateway.openai.BodyField;
 import io.kvasir.gateway.openai.BodyScan;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * vLLM: {@code /v1/chat/completions/render} takes a whole chat and exists in newer versions that
- * are started with it; {@code /tokenize} takes a text, or a chat with the fields below.
+ * vLLM: {@code /render} behind an endpoint takes its whole request, and exists in newer versions
+ * that are started with {@code --enable-scale-out}, and in {@code vllm launch render}; {@code
+ * /tokenize} takes a text, or a chat with the fields below.
  */
 final class VllmTokens implements TokenDialect {
 
@@ -23,6 +25,10 @@ final class VllmTokens implements TokenDialect {
           BodyField.CONTINUE_FINAL_MESSAGE,
           BodyField.ADD_SPECIAL_TOKENS,
           BodyField.MM_PROCESSOR_KWARGS);
+
+  /** The endpoints whose requests can be rendered, besides those of texts. */
+  private static final Set<String> RENDERED =
+      Set.of(TokenRequest.CHAT, TokenRequest.MESSAGES, TokenRequest.RESPONSES);
 
   /** Fields that need the text of the prompt, or change its tokens. */
   private static final List<BodyField> NEED_TEXT =
@@ -40,10 +46,11 @@ final class VllmTokens implements TokenDialect {
   @Override
   public List<TokenWay> ways(TokenRequest request) {
     List<TokenWay> ways = new ArrayList<>();
-    if (request.path().equals(TokenRequest.CHAT)) {
+    boolean stored = request.body().has(BodyField.PREVIOUS_RESPONSE_ID);
+    if (RENDERED.contains(request.path()) && !stored) {
       ways.add(
           new TokenWay(
-              TokenRequest.CHAT + "/render", TokenBodies.rendered(request), TokenWay.MISSING));
+              request.path() + "/render", TokenBodies.rendered(request), TokenWay.MISSING));
     }
     List<byte[]> bodies = TokenBodies.texts(request);
     bodies = bodies == null ? TokenBodies.messages(request, CHAT_FIELDS) : bodies;
@@ -51,6 +58,14 @@ final class VllmTokens implements TokenDialect {
       ways.add(new TokenWay("/tokenize", bodies, TokenWay.MISSING));
     }
     return ways;
+  }
+
+  @Override
+  public String remedy(String path) {
+    return "start vllm serve with --enable-scale-out (or VLLM_ENABLE_SCALE_OUT_ENDPOINTS=1), so"
+        + " that it has POST "
+        + path
+        + "/render, or give the worker renderer=URL of a vllm launch render";
   }
 
   @Override

@@ -20,6 +20,8 @@ import org.jspecify.annotations.Nullable;
  *     gives each event to one reader only
  * @param forwardPasses where ranks publish the metrics of their steps: one pattern for all, or one
  *     for each; empty if they do not
+ * @param renderer what makes the tokens of its requests, such as {@code vllm launch render}; null
+ *     if only the worker itself does
  * @param apiKey what the engine demands of its clients; null if nothing is stated
  */
 public record WorkerSpec(
@@ -32,6 +34,7 @@ public record WorkerSpec(
     @Nullable EventOptions events,
     boolean poll,
     List<EndpointPattern> forwardPasses,
+    @Nullable URI renderer,
     @Nullable ApiKey apiKey) {
 
   /** The key of {@link #forwardPasses()}. */
@@ -122,6 +125,7 @@ public record WorkerSpec(
         null,
         false,
         List.of(),
+        null,
         null);
   }
 
@@ -129,9 +133,9 @@ public record WorkerSpec(
    * Parses {@code URL[,KEY=VALUE]...}. The keys are {@code flavor}, {@code ranks}, {@code events},
    * {@code replay}, {@code topic}, {@code bind}, {@code block_size}, {@code lb}, {@code
    * rank_offset}, {@code ranks_per_node}, {@code poll}, {@code forward_pass_metrics}, {@code
-   * api_key}, {@code api_key_file} and {@code api_key_env}; {@code events}, {@code replay} and
-   * {@code forward_pass_metrics} can be repeated, once for each rank. A key's file or variable is
-   * read at once.
+   * renderer}, {@code api_key}, {@code api_key_file} and {@code api_key_env}; {@code events},
+   * {@code replay} and {@code forward_pass_metrics} can be repeated, once for each rank. A key's
+   * file or variable is read at once.
    *
    * @param text the description
    * @return the worker

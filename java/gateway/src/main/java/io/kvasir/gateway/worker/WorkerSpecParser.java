@@ -23,6 +23,7 @@ final class WorkerSpecParser {
   /** Most tokens of a block. */
   private static final int MAX_BLOCK_SIZE = 1 << 20;
 
+  private static final String RENDERER = "renderer";
   private static final String API_KEY = "api_key";
   private static final String API_KEY_FILE = "api_key_file";
   private static final String API_KEY_ENV = "api_key_env";
@@ -42,6 +43,7 @@ final class WorkerSpecParser {
           "ranks_per_node",
           "poll",
           WorkerSpec.FORWARD_PASSES,
+          RENDERER,
           API_KEY,
           API_KEY_FILE,
           API_KEY_ENV);
@@ -96,7 +98,7 @@ final class WorkerSpecParser {
     EngineFlavor flavor =
         choice("flavor", EngineFlavor.values(), EngineFlavor::id, EngineFlavor.VLLM);
     return new WorkerSpec(
-        url(),
+        url("the URL", url),
         flavor == null ? EngineFlavor.VLLM : flavor,
         number("ranks", 1, WorkerSpec.MAX_RANKS, 0),
         choice("lb", LoadBalancing.values(), LoadBalancing::id, null),
@@ -105,6 +107,7 @@ final class WorkerSpecParser {
         events(),
         flag("poll"),
         patterns(WorkerSpec.FORWARD_PASSES),
+        renderer(),
         apiKey());
   }
 
@@ -196,7 +199,12 @@ final class WorkerSpecParser {
     return value;
   }
 
-  private URI url() {
+  private @Nullable URI renderer() {
+    String text = text(RENDERER);
+    return text == null ? null : url(RENDERER, text);
+  }
+
+  private static URI url(String name, String url) {
     try {
       URI parsed = new URI(url.replaceAll("/+$", ""));
       if (("http".equals(parsed.getScheme()) || "https".equals(parsed.getScheme()))
@@ -206,24 +214,25 @@ final class WorkerSpecParser {
           && parsed.getRawUserInfo() == null
           && parsed.getRawQuery() == null
           && parsed.getRawFragment() == null) {
-        requirePrefix(parsed.getRawPath());
+        requirePrefix(name, url, parsed.getRawPath());
         return parsed;
       }
     } catch (URISyntaxException e) {
       // refused below
     }
     throw new IllegalArgumentException(
-        "the URL must be http://host:port, not '" + Errors.shown(withoutSecrets(url)) + "'");
+        name + " must be http://host:port, not '" + Errors.shown(withoutSecrets(url)) + "'");
   }
 
   /** Requires a path under which all endpoints of an engine can be, usually none. */
-  private void requirePrefix(String path) {
+  private static void requirePrefix(String name, String url, String path) {
     Matcher endpoint = ENDPOINT.matcher(path);
     if (endpoint.find()) {
       String base = url.replaceAll("/+$", "");
       int end = base.length() - path.length() + endpoint.start();
       throw new IllegalArgumentException(
-          "the URL must be "
+          name
+              + " must be "
               + Errors.shown(base.substring(0, end))
               + ", without "
               + Errors.shown(endpoint.group())
@@ -231,7 +240,9 @@ final class WorkerSpecParser {
     }
     if (!PREFIX.matcher(path).matches()) {
       throw new IllegalArgumentException(
-          "the path of the URL must have letters, digits, '-', '_', '~' and '.' between single"
+          "the path of "
+              + name
+              + " must have letters, digits, '-', '_', '~' and '.' between single"
               + " slashes, and no '.' or '..' alone, not '"
               + Errors.shown(path)
               + "'");

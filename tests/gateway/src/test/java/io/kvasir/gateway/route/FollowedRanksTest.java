@@ -106,7 +106,7 @@ class FollowedRanksTest {
       int port = socket.bindToRandomPort("tcp://127.0.0.1");
       WorkerSpec spec =
           WorkerSpec.parse("http://127.0.0.1:1,ranks=1,events=tcp://127.0.0.1:" + port);
-      FleetWorker worker = new FleetWorker(3, "w", spec, new NoUpstream(), new Breaker(1, 1));
+      FleetWorker worker = new FleetWorker(3, "w", spec, new NoUpstream(), null, new Breaker(1, 1));
       assertThat(followed.isComplete(worker)).as("not followed").isFalse();
       followed.add(worker);
       assertThat(followed.isComplete(worker)).as("nothing has arrived").isFalse();

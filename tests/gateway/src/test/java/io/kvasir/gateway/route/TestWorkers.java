@@ -22,7 +22,7 @@ final class TestWorkers {
     for (int id = 0; id < count; id++) {
       WorkerSpec spec = WorkerSpec.parse("http://w" + id + ":1");
       FleetWorker worker =
-          new FleetWorker(id, spec.name(), spec, new NoUpstream(), new Breaker(settings));
+          new FleetWorker(id, spec.name(), spec, new NoUpstream(), null, new Breaker(settings));
       worker.serves(Set.of("m"), WorkerFacts.NONE);
       worker.onHealthy();
       workers.add(worker);

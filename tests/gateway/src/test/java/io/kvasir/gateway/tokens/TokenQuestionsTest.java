@@ -54,7 +54,7 @@ class TokenQuestionsTest {
 
     Engine(int id) {
       WorkerSpec spec = WorkerSpec.parse("http://engine-" + id + ":8000");
-      worker = new FleetWorker(id, spec.name(), spec, this, new Breaker(3, 1));
+      worker = new FleetWorker(id, spec.name(), spec, this, null, new Breaker(3, 1));
     }
 
     @Override

@@ -1,0 +1,28 @@
+package io.kvasir.gateway.tokens;
+
+import io.kvasir.gateway.route.FleetWorker;
+
+/**
+ * A maker of tokens from one recovery to the next. Within it, it has one tokenizer; after it, a
+ * model of the same name can have another. Immutable.
+ *
+ * @param maker the maker
+ * @param recoveries how often it had recovered
+ */
+record MakerLife(TokenMaker maker, int recoveries) {
+
+  /** The life that a maker is in. */
+  static MakerLife of(TokenMaker maker) {
+    return new MakerLife(maker, maker.recoveries());
+  }
+
+  /** The life that a worker is in. */
+  static MakerLife of(FleetWorker worker) {
+    return of(new TokenMaker.Engine(worker));
+  }
+
+  /** Whether the maker has not recovered since. */
+  boolean lasts() {
+    return maker.recoveries() == recoveries;
+  }
+}

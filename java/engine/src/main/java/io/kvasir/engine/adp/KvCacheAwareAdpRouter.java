@@ -30,20 +30,11 @@ public final class KvCacheAwareAdpRouter implements AdpRouter {
    *    start a request without a rank goes to the lowest live rank that has had no request yet.
    * 2. The rest is sorted by the first 64 tokens, longest first among equals, so that requests that
    *    share a prefix follow one another.
-   * 3. Each goes to the eligible rank (a rank below the soft target) with the lowest
-   *
-   *      score(rank) = (length - match(rank)) + weight * (tokens(rank) / denominator * length)
-   *
-   *    where denominator = max(tokens of all eligible ranks, length, 1). Matches count only if the
-   *    longest match among eligible ranks exceeds the threshold's share of the prompt. Ties go to
-   *    the rank with fewer tokens, then to the rank that comes first when the eligible ranks are
-   *    shuffled with the request's id as seed. Only such a tie pays for the shuffle.
+   * 3. Each goes to the eligible rank (a rank below the soft target) with the lowest score, which
+   *    KvCacheScores computes.
    *
    * With firstTurnRoundRobin, the first turn of a conversation is not scored but goes to the next
    * eligible rank in round-robin order. Ranks that are skipped for a request are not eligible for it.
-   *
-   * Every process must compute bit-identical scores, so the order of the floating-point operations
-   * must not change.
    */
 
   private static final int GROUPING_TOKENS = 64;
@@ -56,17 +47,13 @@ public final class KvCacheAwareAdpRouter implements AdpRouter {
 
   private final PlacementBatch batch;
   private final RankLoads ranks;
-  private final CPythonShuffle shuffle;
+  private final KvCacheScores scores;
   private final int[] eligible;
   private int eligibleCount;
   private int firstTurnCursor;
   /* The eligible ranks that are not skipped for the request being placed. */
   private final int[] candidates;
   private int candidateCount;
-  /* For the request being scored, by position in candidates. */
-  private final int[] matchedTokens;
-  private final double[] scores;
-  private final int[] tied;
 
   /**
    * Creates a router that ignores occupancy and whose decisions carry no scores.
@@ -94,12 +81,9 @@ public final class KvCacheAwareAdpRouter implements AdpRouter {
     this.ranks = batch.ranks();
     this.options = options;
     this.explain = explain;
-    this.shuffle = new CPythonShuffle(ranks);
+    this.scores = new KvCacheScores(ranks, options);
     this.eligible = new int[ranks];
     this.candidates = new int[ranks];
-    this.matchedTokens = new int[ranks];
-    this.scores = new double[ranks];
-    this.tied = new int[ranks];
     if (options.coldStartWarmup()) {
       warmupPending.set(0, ranks);
     }
@@ -241,69 +225,28 @@ public final class KvCacheAwareAdpRouter implements AdpRouter {
 
   /** Places a request on the candidate with the lowest score; returns the rank. */
   private int placeByScore(int index) {
-    int longestMatch = longestMatch(index);
     Request request = batch.request(index);
-    boolean matchesCount =
-        (double) longestMatch / Math.max(request.promptTokens(), 1) > options.matchRateThreshold();
-    score(request.promptTokens(), matchesCount);
-    int position = best(request.id());
+    scores.clear();
+    for (int i = 0; i < candidateCount; i++) {
+      int candidate = candidates[i];
+      scores.add(ranks.activeTokens(candidate), batch.matchedTokens(candidate, index));
+    }
+    int position = scores.best(request.id(), request.promptTokens());
     int rank = candidates[position];
-    int matched = matchedTokens[position];
+    int matched = scores.matchedTokens(position);
     Decision decision =
         new Decision(
             request,
             index,
             rank,
-            matchesCount && matched > 0 ? AdpReason.AFFINITY : AdpReason.LOAD,
+            scores.matchesCount() && matched > 0 ? AdpReason.AFFINITY : AdpReason.LOAD,
             matched,
-            matchesCount,
-            longestMatch,
+            scores.matchesCount(),
+            scores.longestMatch(),
             explain ? Arrays.copyOf(candidates, candidateCount) : NO_RANKS,
-            explain ? Arrays.copyOf(scores, candidateCount) : NO_SCORES,
+            explain ? scores.toArray() : NO_SCORES,
             ScoreTerms.NONE);
     batch.place(decision, uncachedTokens(index, matched));
     return rank;
-  }
-
-  private int longestMatch(int index) {
-    int longest = 0;
-    for (int i = 0; i < candidateCount; i++) {
-      matchedTokens[i] = batch.matchedTokens(candidates[i], index);
-      longest = Math.max(longest, matchedTokens[i]);
-    }
-    return longest;
-  }
-
-  private void score(int length, boolean matchesCount) {
-    long load = 0;
-    for (int i = 0; i < candidateCount; i++) {
-      load += ranks.activeTokens(candidates[i]);
-    }
-    double denominator = Math.max(Math.max(load, length), 1);
-    double weight = options.loadBalanceWeight();
-    for (int i = 0; i < candidateCount; i++) {
-      int uncached = matchesCount ? length - matchedTokens[i] : length;
-      scores[i] = uncached + weight * (ranks.activeTokens(candidates[i]) / denominator * length);
-    }
-  }
-
-  /** The position in {@link #candidates} of the rank with the best score. */
-  private int best(long requestId) {
-    int ties = 0;
-    double bestScore = 0;
-    long bestTokens = 0;
-    for (int i = 0; i < candidateCount; i++) {
-      double score = scores[i];
-      long tokens = ranks.activeTokens(candidates[i]);
-      if (ties == 0 || score < bestScore || (score == bestScore && tokens < bestTokens)) {
-        bestScore = score;
-        bestTokens = tokens;
-        tied[0] = i;
-        ties = 1;
-      } else if (score == bestScore && tokens == bestTokens) {
-        tied[ties++] = i;
-      }
-    }
-    return ties == 1 ? tied[0] : shuffle.firstOf(tied, ties, requestId, candidateCount);
   }
 }

@@ -196,7 +196,12 @@ final class PlacementBatch {
 
   /** Matched tokens, clamped to the prompt's length. */
   int matchedTokens(int rank, int index) {
-    return Math.max(0, Math.min(matches.tokens(rank, index), requests[index].promptTokens()));
+    return clamped(matches.tokens(rank, index), requests[index].promptTokens());
+  }
+
+  /** A match, which is advisory, as a part of a prompt. */
+  static int clamped(int matched, int promptTokens) {
+    return Math.max(0, Math.min(matched, promptTokens));
   }
 
   /** The most tokens that a live rank holds of a request, clamped to the prompt's length. */

@@ -33,8 +33,7 @@ public final class Fields {
    */
   public Fields(String path, @Nullable JsonNode object, Set<String> allowed) {
     if (object == null || !object.isObject()) {
-      throw new InvalidLineException(
-          (path.isEmpty() ? "a line" : path) + " must be an object, not " + Errors.shown(object));
+      throw notObject(path, object);
     }
     this.path = path;
     this.object = object;
@@ -45,6 +44,30 @@ public final class Fields {
         throw new InvalidLineException(Errors.shown(at(name)) + " is unknown; allowed: " + sorted);
       }
     }
+  }
+
+  private Fields(String path, JsonNode object) {
+    this.path = path;
+    this.object = object;
+  }
+
+  /**
+   * {@return the fields of an object of a foreign format, which may have any others}
+   *
+   * @param path name of the object in errors; empty for a whole line
+   * @param object the object
+   * @throws InvalidLineException if it is not an object
+   */
+  public static Fields ofForeign(String path, JsonNode object) {
+    if (!object.isObject()) {
+      throw notObject(path, object);
+    }
+    return new Fields(path, object);
+  }
+
+  private static InvalidLineException notObject(String path, @Nullable JsonNode object) {
+    return new InvalidLineException(
+        (path.isEmpty() ? "a line" : path) + " must be an object, not " + Errors.shown(object));
   }
 
   /**
@@ -350,7 +373,12 @@ public final class Fields {
     return node.bigIntegerValue().longValue();
   }
 
-  private JsonNode required(String name) {
+  /**
+   * {@return the value of a field; required}
+   *
+   * @param name the field
+   */
+  public JsonNode required(String name) {
     JsonNode node = node(name);
     if (node == null) {
       throw new InvalidLineException(at(name) + " is missing");

@@ -1,13 +1,8 @@
 package io.kvasir.cli.lines;
 
-import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
 import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.core.StreamReadFeature;
-import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.json.JsonMapper;
 import io.kvasir.model.Errors;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -27,19 +22,9 @@ public abstract class JsonLines {
 
   private static final int KEPT_ANSWER_BYTES = 1 << 20;
 
-  /** Field names are not cached: a name can be the id of a request, and ids are unbounded. */
-  private final ObjectMapper mapper =
-      JsonMapper.builder(
-              JsonFactory.builder().disable(JsonFactory.Feature.CANONICALIZE_FIELD_NAMES).build())
-          .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
-          .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
-          .build();
-
-  private final LineReader lines;
-  private final LineLimit limit;
+  private final ObjectLines lines;
   private final OutputStream out;
   private ByteArrayOutputStream answer = new ByteArrayOutputStream();
-  private long line;
   private boolean allValid = true;
 
   /**
@@ -50,8 +35,7 @@ public abstract class JsonLines {
    * @param limit bounds the work of a line
    */
   protected JsonLines(InputStream in, OutputStream out, LineLimit limit) {
-    this.lines = new LineReader(in, out, MAX_LINE_BYTES);
-    this.limit = limit;
+    this.lines = new ObjectLines(in, out, limit);
     this.out = out;
   }
 
@@ -75,7 +59,6 @@ public abstract class JsonLines {
   public final boolean run() throws IOException {
     try {
       while (lines.next()) {
-        line++;
         answer();
       }
       return allValid;
@@ -110,18 +93,10 @@ public abstract class JsonLines {
 
   /** Carries out the line. Returns what is wrong with it, or null. */
   private @Nullable String error() throws IOException {
-    if (lines.tooLong()) {
-      return "a line may have at most " + MAX_LINE_BYTES + " bytes";
-    }
-    try (JsonGenerator generator = mapper.createGenerator(answer)) {
-      JsonNode node = mapper.readTree(lines.bytes(), 0, lines.length());
-      if (!node.isObject()) {
-        return "a line must be an object";
-      }
-      limit.start(node);
-      carryOut(node, generator);
+    try (JsonGenerator generator = lines.generator(answer)) {
+      carryOut(lines.object(), generator);
       return null;
-    } catch (JsonProcessingException e) {
+    } catch (JsonProcessingException e) { // of an answer that would not be JSON
       return "not JSON: " + Errors.shown(e.getOriginalMessage());
     } catch (InvalidLineException | IllegalArgumentException | IllegalStateException e) {
       return Errors.reason(e);
@@ -133,17 +108,17 @@ public abstract class JsonLines {
   private void fail(String message) throws IOException {
     allValid = false;
     answer.reset();
-    try (JsonGenerator generator = mapper.createGenerator(answer)) {
+    try (JsonGenerator generator = lines.generator(answer)) {
       generator.writeStartObject();
       generator.writeStringField("error", message);
-      generator.writeNumberField("line", line);
+      generator.writeNumberField("line", lines.number());
       generator.writeEndObject();
     }
   }
 
   /** {@return the bound of the work of the line that is carried out} */
   protected final LineLimit limit() {
-    return limit;
+    return lines.limit();
   }
 
   /**

@@ -17,6 +17,7 @@ final class LineReader {
   private byte[] bytes = new byte[1 << 12];
   private int length;
   private boolean tooLong;
+  private boolean terminated;
 
   /**
    * Makes a reader.
@@ -34,6 +35,7 @@ final class LineReader {
   boolean next() throws IOException {
     length = 0;
     tooLong = false;
+    terminated = false;
     boolean any = false;
     while (true) {
       if (at == end && !fill()) {
@@ -48,6 +50,7 @@ final class LineReader {
       at = stop;
       if (at < end) {
         at++;
+        terminated = true;
         return true;
       }
     }
@@ -79,6 +82,11 @@ final class LineReader {
 
   boolean tooLong() {
     return tooLong;
+  }
+
+  /** Whether the line ends with a newline. */
+  boolean isTerminated() {
+    return terminated;
   }
 
   /** The line; its {@link #length} bytes start at index 0. */

@@ -42,6 +42,7 @@ class DocumentedCommandsTest {
           "engine --", "serves until it is stopped; EngineFleetsTest starts some",
           "bench policies --trace", "needs thousands of requests; without a trace it runs",
           "bench policies --fleet-router", "needs the thousands of requests of a trace",
+          "route --trace", "needs a trace of an engine; RouteTraceTest makes some",
           "replay --recording", "needs a recording; RecordedTrafficProcessTest plays one",
           "bench proxy", "takes minutes; the tests of benchmarks run it",
           "bench collective", "starts processes of the launcher; the tests of benchmarks run it");

@@ -63,16 +63,35 @@ abstract class LinesCommand extends DeclaredOptions implements Callable<Integer>
     if (file == null) {
       return run(console.in());
     }
-    if (!Files.isRegularFile(file)) {
-      throw new UsageException("FILE", "must be a file, not '" + Errors.shown(file) + "'");
-    }
-    try (InputStream in = Files.newInputStream(file)) {
+    try (InputStream in = open("FILE", file)) {
       return run(in);
     }
   }
 
   private int run(InputStream in) throws IOException {
-    long most = Values.longInteger(LineLimit.OPTION, maxLineTokens.value(), 1, MAX_LINE_TOKENS);
-    return answer(in, console.out(), new LineLimit(most)) ? ExitCode.DONE : ExitCode.USAGE;
+    return answer(in, console.out(), limit()) ? ExitCode.DONE : ExitCode.USAGE;
+  }
+
+  /** Whether the operations are in a file. */
+  final boolean namesFile() {
+    return file != null;
+  }
+
+  /** The limit of a line. */
+  final LineLimit limit() {
+    return new LineLimit(
+        Values.longInteger(LineLimit.OPTION, maxLineTokens.value(), 1, MAX_LINE_TOKENS));
+  }
+
+  /**
+   * Opens a file.
+   *
+   * @param option the option or parameter that names it
+   */
+  static InputStream open(String option, Path file) throws IOException {
+    if (!Files.isRegularFile(file)) {
+      throw new UsageException(option, "must be a file, not '" + Errors.shown(file) + "'");
+    }
+    return Files.newInputStream(file);
   }
 }

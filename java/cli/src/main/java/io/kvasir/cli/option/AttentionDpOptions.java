@@ -6,24 +6,13 @@ import io.kvasir.engine.adp.NewConversationPlacement;
 import io.kvasir.engine.adp.ProjectedAdpRouter;
 import java.util.List;
 import java.util.function.Function;
+import picocli.CommandLine.Mixin;
 
 /** TensorRT-LLM's {@code attention_dp_config}: one option for each of its keys. */
 @Heading("TensorRT-LLM's attention_dp_config")
 final class AttentionDpOptions extends DeclaredOptions {
 
-  private static final double MAX_WEIGHT = 1e6;
-
-  private final Declared<Double> loadBalanceWeight =
-      number("--kv-cache-routing-load-balance-weight", "1.0", 0, MAX_WEIGHT)
-          .help(50, "Weight of load relative to reuse");
-
-  private final Declared<Double> matchRateThreshold =
-      number("--kv-cache-routing-match-rate-threshold", "0.1", 0, 1)
-          .help(51, "Share of a prompt that must match before reuse counts");
-
-  private final Declared<Double> fairShareMultiplier =
-      number("--kv-cache-routing-fair-share-multiplier", "2.0", 1, MAX_WEIGHT)
-          .help(52, "Most requests of a rank, as a multiple of its fair share");
+  @Mixin private KvCacheScoreOptions scores;
 
   private final Declared<Boolean> coldStartWarmup =
       flag("--kv-cache-routing-cold-start-warmup", "false")
@@ -141,12 +130,13 @@ final class AttentionDpOptions extends DeclaredOptions {
   }
 
   private KvCacheRoutingOptions kvCacheRouting() {
-    return new KvCacheRoutingOptions(
-        loadBalanceWeight.value(),
-        matchRateThreshold.value(),
-        fairShareMultiplier.value(),
-        coldStartWarmup.value(),
-        accountForInTransfer.value(),
-        firstTurnRoundRobin.value());
+    return scores.with(
+        new KvCacheRoutingOptions(
+            KvCacheRoutingOptions.DEFAULT.loadBalanceWeight(),
+            KvCacheRoutingOptions.DEFAULT.matchRateThreshold(),
+            KvCacheRoutingOptions.DEFAULT.fairShareMultiplier(),
+            coldStartWarmup.value(),
+            accountForInTransfer.value(),
+            firstTurnRoundRobin.value()));
   }
 }

@@ -12,7 +12,7 @@ public enum NewConversationPlacement {
   ROUND_ROBIN,
   /** The rank with the fewest requests, then the lowest index. */
   LEAST_QUEUED,
-  /** The rank with the fewest prompt tokens, then the fewest requests, then the lowest index. */
+  /** The rank with the fewest prompt tokens, then the fewest requests, then the next in turn. */
   LEAST_TOKENS;
 
   /**

@@ -24,6 +24,7 @@ public final class Request {
   private final int targetRank;
   private final @Nullable Boolean givenRelax;
   private final @Nullable String conversationId;
+  private final @Nullable String subagentAffinityId;
   private final boolean firstTurn;
   private final int children;
   private final double priority;
@@ -37,6 +38,7 @@ public final class Request {
     this.targetRank = builder.targetRank;
     this.givenRelax = builder.relax;
     this.conversationId = builder.conversationId;
+    this.subagentAffinityId = builder.subagentAffinityId;
     this.firstTurn = builder.firstTurn;
     this.children = builder.children;
     this.priority = builder.priority;
@@ -79,6 +81,7 @@ public final class Request {
         .targetRank(targetRank)
         .relax(givenRelax)
         .conversationId(conversationId)
+        .subagentAffinityId(subagentAffinityId)
         .firstTurn(firstTurn)
         .children(children)
         .priority(priority);
@@ -157,6 +160,14 @@ public final class Request {
   }
 
   /**
+   * {@return the id by which conversations are kept on a rank: that of the parent's conversation,
+   * if the request is a sub-agent's and names it, else {@link #conversationId()}}
+   */
+  public @Nullable String affinityId() {
+    return subagentAffinityId != null ? subagentAffinityId : conversationId;
+  }
+
+  /**
    * {@return whether the conversation is known to start with this request; false if it continues,
    * or if this is unknown}
    */
@@ -193,6 +204,7 @@ public final class Request {
     private int targetRank = ANY_RANK;
     private @Nullable Boolean relax;
     private @Nullable String conversationId;
+    private @Nullable String subagentAffinityId;
     private boolean firstTurn;
     private int children;
     private double priority = 0.5;
@@ -255,6 +267,18 @@ public final class Request {
      */
     public Builder conversationId(@Nullable String value) {
       this.conversationId = value;
+      return this;
+    }
+
+    /**
+     * Sets the conversation of the parent of a sub-agent, which then is {@link
+     * Request#affinityId()}.
+     *
+     * @param value its id; null or blank for none
+     * @return this builder
+     */
+    public Builder subagentAffinityId(@Nullable String value) {
+      this.subagentAffinityId = value == null || value.isBlank() ? null : value;
       return this;
     }
 

@@ -46,9 +46,10 @@ import org.jspecify.annotations.Nullable;
  * <p>It serves chat and text completions, Anthropic's messages, responses, embeddings, tokens,
  * models, health and metrics. A request may name its rank ({@code X-data-parallel-rank}, {@code
  * data_parallel_rank}, {@code routed_dp_rank}) and its conversation ({@code
- * conversation_params.conversation_id}, {@code X-Session-ID}, {@code X-Correlation-ID}). The head
- * of a generated reply has {@code x-kvasir-dp-rank}, {@code x-kvasir-matched-tokens} and {@code
- * x-kvasir-reason}; it is sent with the first token.
+ * conversation_params.conversation_id}, {@code X-Session-ID}, {@code X-Correlation-ID}; of a
+ * sub-agent also {@code conversation_params.subagent_affinity_id}, {@code
+ * X-TRTLLM-Subagent-Affinity-ID}). The head of a generated reply has {@code x-kvasir-dp-rank},
+ * {@code x-kvasir-matched-tokens} and {@code x-kvasir-reason}; it is sent with the first token.
  *
  * <p>Thread-safe. One thread drives the ranks. A request is read and hashed on its event loop,
  * which costs O(body).

@@ -204,6 +204,7 @@ final class LineGrammar {
     maybe(request, "targetRank", () -> below(2));
     maybe(request, "relax", () -> chance(0.5));
     maybe(request, "conversationId", () -> "c" + below(5));
+    maybe(request, "subagentAffinityId", () -> "c" + below(5));
     maybe(request, "firstTurn", () -> chance(0.5));
     maybe(request, "children", () -> below(3));
     maybe(request, "priority", () -> random.nextDouble());
@@ -276,6 +277,7 @@ final class LineGrammar {
             List.of("prompt", "inputTokens", "messages").get(kind),
             kind == 0 ? "text " + tokens() : kind == 1 ? tokens() : list(3, message));
         maybe(line, "conversationId", () -> "c" + below(4));
+        maybe(line, "subagentAffinityId", () -> "c" + below(4));
         maybe(line, "exclude", this::server);
         maybe(line, "generationOnly", () -> chance(0.3));
         if (chance(0.2)) {

@@ -199,6 +199,8 @@ class RouteCommandTest {
             "{\"op\":\"next\",\"id\":1,\"prompt\":\"hello\",\"conversationId\":\"A\"}",
             "{\"op\":\"finish\",\"id\":1,\"success\":true}",
             "{\"op\":\"next\",\"id\":1,\"prompt\":\"hello\",\"conversationId\":\"A\"}",
+            "{\"op\":\"next\",\"id\":3,\"prompt\":\"hi\",\"conversationId\":\"B\","
+                + "\"subagentAffinityId\":\"A\"}",
             "{\"op\":\"remove_server\",\"server\":\"s1\"}",
             "{\"op\":\"next\",\"id\":2,\"prompt\":\"hello\",\"conversationId\":\"A\"}");
 
@@ -206,7 +208,21 @@ class RouteCommandTest {
     assertThat(answers.get(1).at("/info/firstTurn").asBoolean()).isTrue();
     assertThat(answers.get(3).get("server").asText()).isEqualTo("s1");
     assertThat(answers.get(3).at("/info/reason").asText()).isEqualTo("sticky");
-    assertThat(answers.get(5).get("server").asText()).isEqualTo("s2");
+    assertThat(answers.get(4).get("server").asText()).as("with its parent").isEqualTo("s1");
+    assertThat(answers.get(4).at("/info/conversationId").asText()).isEqualTo("B");
+    assertThat(answers.get(6).get("server").asText()).isEqualTo("s2");
+  }
+
+  @Test
+  void subagentsGoToTheRankOfTheirParent() throws IOException {
+    String batch =
+        "{\"op\":\"route\",\"requests\":[{\"id\":1,\"conversationId\":\"a\"},"
+            + "{\"id\":2,\"conversationId\":\"b\"},"
+            + "{\"id\":3,\"conversationId\":\"c\",\"subagentAffinityId\":\"b\"}]}";
+    List<JsonNode> answers =
+        answers(0, KV_CACHE_AWARE.replace("kv_cache_aware", "conversation"), batch);
+
+    assertThat(answers.get(1).get("assigned").toString()).isEqualTo("{\"0\":[1],\"1\":[2,3]}");
   }
 
   private static final String AWARE =

@@ -218,11 +218,23 @@ class EmbeddedControlTest {
               .send("POST", CHAT, new Headers().add("x-session-id", "c" + i), chat("three", ""))
               .await();
       assertThat(third.header("x-kvasir-dp-rank")).isEqualTo(first.header("x-kvasir-dp-rank"));
+      assertThat(subagent("c" + i, "sub" + i).header("x-kvasir-dp-rank"))
+          .isEqualTo(first.header("x-kvasir-dp-rank"));
     }
   }
 
   private Reply conversation(String id, String content) {
     return client.post(
         CHAT, chat(content, ",'conversation_params':{'conversation_id':'" + id + "'}"));
+  }
+
+  private Reply subagent(String parent, String id) {
+    String own = ",'conversation_params':{'conversation_id':'" + id + "'%s}";
+    Reply body =
+        client.post(CHAT, chat("sub", own.formatted(",'subagent_affinity_id':'" + parent + "'")));
+    Headers header = new Headers().add("x-trtllm-subagent-affinity-id", parent);
+    Reply named = client.send("POST", CHAT, header, chat("sub", own.formatted(""))).await();
+    assertThat(named.header("x-kvasir-dp-rank")).isEqualTo(body.header("x-kvasir-dp-rank"));
+    return body;
   }
 }

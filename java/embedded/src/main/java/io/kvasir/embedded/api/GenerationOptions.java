@@ -48,6 +48,7 @@ public record GenerationOptions(
    *
    * @param targetRank the only rank that may run it, or {@link io.kvasir.model.Request#ANY_RANK}
    * @param conversationId its conversation; null if unknown
+   * @param subagentAffinityId the conversation of the parent of a sub-agent; null if unknown
    * @param firstTurn whether the conversation is known to start with this request
    * @param salt the salt of its blocks; null if it has none
    * @param scope the scope of its blocks, with the salt
@@ -56,6 +57,7 @@ public record GenerationOptions(
   public record Placement(
       int targetRank,
       @Nullable String conversationId,
+      @Nullable String subagentAffinityId,
       boolean firstTurn,
       @Nullable String salt,
       CacheScope scope,

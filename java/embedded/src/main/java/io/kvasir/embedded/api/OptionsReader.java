@@ -23,6 +23,7 @@ public final class OptionsReader {
   private static final double DEFAULT_PRIORITY = 0.5;
 
   private static final List<String> SESSION_HEADERS = List.of("X-Session-ID", "X-Correlation-ID");
+  private static final String PARENT_HEADER = "X-TRTLLM-Subagent-Affinity-ID";
 
   /** Refused unless missing, false, 0, empty, or an object of type text. */
   private static final List<String> UNSUPPORTED =
@@ -121,6 +122,7 @@ public final class OptionsReader {
     return new Placement(
         steering.rank(request, fields),
         conversationId(request.headers(), fields),
+        subagentAffinityId(request.headers(), fields),
         firstTurn,
         salt,
         salt == null ? CacheScope.NONE : scope(salt),
@@ -151,6 +153,15 @@ public final class OptionsReader {
       }
     }
     return null;
+  }
+
+  private static @Nullable String subagentAffinityId(Headers headers, RequestFields fields) {
+    RequestFields params = fields.object("conversation_params");
+    String id = params == null ? null : params.text("subagent_affinity_id");
+    if (id == null || id.isBlank()) {
+      id = headers.get(PARENT_HEADER);
+    }
+    return id == null || id.isBlank() ? null : id.strip();
   }
 
   private void requireUnused(RequestFields fields, String name) {

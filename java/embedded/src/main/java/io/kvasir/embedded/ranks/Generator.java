@@ -95,6 +95,7 @@ public final class Generator {
             .targetRank(placement.targetRank())
             .relax(placement.targetRank() == Request.ANY_RANK)
             .conversationId(placement.conversationId())
+            .subagentAffinityId(placement.subagentAffinityId())
             .firstTurn(placement.firstTurn())
             .priority(placement.priority())
             .build();

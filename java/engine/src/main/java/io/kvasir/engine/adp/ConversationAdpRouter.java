@@ -172,8 +172,9 @@ public final class ConversationAdpRouter implements AdpRouter {
     }
   }
 
+  /** The conversation by which a request is bound; a sub-agent's may be its parent's. */
   private @Nullable String conversation(int index) {
-    String id = batch.request(index).conversationId();
+    String id = batch.request(index).affinityId();
     return id == null || id.isEmpty() ? null : id;
   }
 

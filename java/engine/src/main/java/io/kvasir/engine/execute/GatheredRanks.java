@@ -244,6 +244,7 @@ final class GatheredRanks implements RankAccess {
     digest = Digest64.fold(digest, (long) request.maxNewTokens() << 32 | request.sequences());
     digest = Digest64.fold(digest, request.targetRank() * 4L + (request.relax() ? 1 : 0));
     digest = Digest64.fold(digest, request.conversationId());
+    digest = Digest64.fold(digest, request.affinityId());
     return Digest64.fold(digest, request.firstTurn() ? 1 : 0);
   }
 

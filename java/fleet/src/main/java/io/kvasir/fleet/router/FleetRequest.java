@@ -25,6 +25,7 @@ public final class FleetRequest {
 
   private final CacheScope scope;
   private final @Nullable String conversationId;
+  private final @Nullable String subagentAffinityId;
   private final boolean generationOnly;
   private final RankFilter filter;
   private final CostOverrides overrides;
@@ -44,6 +45,7 @@ public final class FleetRequest {
         builder.inputTokens < 0 && tokens != null ? PromptBlocks.size(tokens) : builder.inputTokens;
     this.scope = builder.scope;
     this.conversationId = builder.conversationId;
+    this.subagentAffinityId = builder.subagentAffinityId;
     this.generationOnly = builder.generationOnly;
     this.filter = builder.filter;
     this.overrides = builder.overrides;
@@ -111,6 +113,14 @@ public final class FleetRequest {
   /** {@return the id of the conversation that the request continues or starts, or null} */
   public @Nullable String conversationId() {
     return conversationId;
+  }
+
+  /**
+   * {@return the id by which conversations are kept on a worker: that of the parent's conversation,
+   * if the request is a sub-agent's and names it, else {@link #conversationId()}}
+   */
+  public @Nullable String affinityId() {
+    return subagentAffinityId != null ? subagentAffinityId : conversationId;
   }
 
   /**

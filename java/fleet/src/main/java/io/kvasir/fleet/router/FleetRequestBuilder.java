@@ -20,6 +20,7 @@ public final class FleetRequestBuilder {
   int inputTokens = -1;
   CacheScope scope = CacheScope.NONE;
   @Nullable String conversationId;
+  @Nullable String subagentAffinityId;
   boolean generationOnly;
   RankFilter filter = RankFilter.ANY;
   CostOverrides overrides = CostOverrides.NONE;
@@ -100,6 +101,18 @@ public final class FleetRequestBuilder {
    */
   public FleetRequestBuilder conversationId(@Nullable String value) {
     this.conversationId = value == null || value.isBlank() ? null : value;
+    return this;
+  }
+
+  /**
+   * Sets the conversation of the parent of a sub-agent, which then is {@link
+   * FleetRequest#affinityId()}.
+   *
+   * @param value its id; blank counts as null
+   * @return this builder
+   */
+  public FleetRequestBuilder subagentAffinityId(@Nullable String value) {
+    this.subagentAffinityId = value == null || value.isBlank() ? null : value;
     return this;
   }
 

@@ -204,6 +204,11 @@ public final class BodyScan {
     return text(NestedField.CONVERSATION_ID);
   }
 
+  /** {@return the conversation of a sub-agent's parent in {@code conversation_params}, or null} */
+  @Nullable String subagentAffinityId() {
+    return text(NestedField.SUBAGENT_AFFINITY_ID);
+  }
+
   /** {@return the name of the conversation in {@code client_metadata}, or null} */
   @Nullable String threadId() {
     return text(NestedField.THREAD_ID);

@@ -183,7 +183,7 @@ final class BodyScanner {
   private static BodyField.Type type(NestedField field) {
     return switch (field) {
       case INCLUDE_USAGE -> BodyField.Type.FLAG;
-      case CONVERSATION_ID, THREAD_ID, SESSION_ID -> BodyField.Type.TEXT;
+      case CONVERSATION_ID, SUBAGENT_AFFINITY_ID, THREAD_ID, SESSION_ID -> BodyField.Type.TEXT;
       case USER_ID -> BodyField.Type.ANY;
     };
   }

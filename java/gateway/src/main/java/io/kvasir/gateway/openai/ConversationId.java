@@ -22,6 +22,9 @@ public final class ConversationId {
           "session-id", // Codex
           "session_id"); // Codex before 0.131
 
+  /** Header that names the conversation of a sub-agent's parent. */
+  public static final String PARENT_HEADER = "X-TRTLLM-Subagent-Affinity-ID";
+
   private ConversationId() {}
 
   /**
@@ -43,10 +46,9 @@ public final class ConversationId {
       return checked("conversation_params.conversation_id", id);
     }
     for (String header : HEADERS) {
-      for (String value : headers.all(header)) {
-        if (!value.isBlank()) {
-          return checked(header, value);
-        }
+      id = first(headers, header);
+      if (id != null) {
+        return id;
       }
     }
     if (body == null) {
@@ -65,6 +67,36 @@ public final class ConversationId {
       return checked("client_metadata.session_id", id);
     }
     return UserSession.of(body.metadataUserId());
+  }
+
+  /**
+   * Finds the id of the conversation of a sub-agent's parent: the body's {@code
+   * conversation_params.subagent_affinity_id}, or else {@link #PARENT_HEADER}. Blank ones are
+   * passed over.
+   *
+   * @param headers the request's headers
+   * @param body its body; null if it is not JSON
+   * @return the id without blanks around it; null if the request names no parent
+   * @throws InvalidBodyException if the id is longer than {@link #MAX_CHARACTERS} or has control
+   *     characters
+   */
+  static @Nullable String ofParent(Headers headers, @Nullable BodyScan body)
+      throws InvalidBodyException {
+    String id = body == null ? null : body.subagentAffinityId();
+    return id == null || id.isBlank()
+        ? first(headers, PARENT_HEADER)
+        : checked(NestedField.SUBAGENT_AFFINITY_ID.path, id);
+  }
+
+  /** The first value of a header that is not blank. */
+  private static @Nullable String first(Headers headers, String header)
+      throws InvalidBodyException {
+    for (String value : headers.all(header)) {
+      if (!value.isBlank()) {
+        return checked(header, value);
+      }
+    }
+    return null;
   }
 
   private static String checked(String field, String value) throws InvalidBodyException {

@@ -6,6 +6,8 @@ enum NestedField {
   INCLUDE_USAGE(BodyField.STREAM_OPTIONS),
   /** The conversation's name. */
   CONVERSATION_ID(BodyField.CONVERSATION_PARAMS),
+  /** The name of the conversation of a sub-agent's parent. */
+  SUBAGENT_AFFINITY_ID(BodyField.CONVERSATION_PARAMS),
   /** The conversation's name, given by the client's software. */
   THREAD_ID(BodyField.CLIENT_METADATA),
   /** The session's name, given by the client's software. */

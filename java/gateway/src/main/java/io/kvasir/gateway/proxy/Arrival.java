@@ -4,9 +4,9 @@ import io.kvasir.exchange.BodyHold;
 import io.kvasir.exchange.Exchange;
 import io.kvasir.exchange.Headers;
 import io.kvasir.gateway.openai.BodyScan;
-import io.kvasir.gateway.openai.ConversationId;
 import io.kvasir.gateway.openai.FormField;
 import io.kvasir.gateway.openai.InvalidBodyException;
+import io.kvasir.gateway.openai.NamedConversation;
 import io.kvasir.gateway.route.FleetWorker;
 import io.kvasir.gateway.route.ModelFleet;
 import io.kvasir.gateway.route.ModelFleet.Target;
@@ -333,7 +333,7 @@ final class Arrival {
         body,
         model,
         services.fleets().isAdapter(model),
-        ConversationId.of(headers, scan),
+        NamedConversation.of(headers, scan),
         Urgency.of(headers),
         explains(headers));
   }
@@ -365,7 +365,7 @@ final class Arrival {
             body,
             model == null ? "" : model,
             false,
-            null,
+            NamedConversation.NONE,
             Urgency.NONE,
             explains(head.headers()));
     run(inbound, fleet);

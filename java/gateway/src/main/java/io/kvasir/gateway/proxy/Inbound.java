@@ -5,6 +5,7 @@ import io.kvasir.exchange.Headers;
 import io.kvasir.fleet.router.PromptSource;
 import io.kvasir.gateway.openai.BodyField;
 import io.kvasir.gateway.openai.BodyScan;
+import io.kvasir.gateway.openai.NamedConversation;
 import io.kvasir.gateway.openai.PlainFields;
 import io.kvasir.gateway.tokens.PromptTokens;
 import io.kvasir.gateway.verify.Witness;
@@ -25,7 +26,7 @@ final class Inbound {
   private final HeldBody body;
   private final String model;
   private final boolean adapter;
-  private final @Nullable String conversationId;
+  private final NamedConversation conversation;
   private final Urgency urgency;
   private final boolean explain;
   private final boolean injectsUsage;
@@ -41,7 +42,7 @@ final class Inbound {
    * @param body the body
    * @param model the model that serves it; empty for any
    * @param adapter whether the model is a LoRA adapter
-   * @param conversationId the conversation that it belongs to; null if it names none
+   * @param conversation the conversation that it names
    * @param urgency how soon the client needs the answer
    * @param explain whether the reply names the choice in its headers
    */
@@ -52,7 +53,7 @@ final class Inbound {
       HeldBody body,
       String model,
       boolean adapter,
-      @Nullable String conversationId,
+      NamedConversation conversation,
       Urgency urgency,
       boolean explain) {
     this.id = id;
@@ -61,7 +62,7 @@ final class Inbound {
     this.body = body;
     this.model = model;
     this.adapter = adapter;
-    this.conversationId = conversationId;
+    this.conversation = conversation;
     this.urgency = urgency;
     this.explain = explain;
     BodyScan scan = body.scan();
@@ -98,8 +99,8 @@ final class Inbound {
     return model;
   }
 
-  @Nullable String conversationId() {
-    return conversationId;
+  NamedConversation conversation() {
+    return conversation;
   }
 
   Urgency urgency() {

@@ -326,7 +326,8 @@ final class Placing {
     PromptTokens tokens = inbound.tokens();
     FleetRequestBuilder request =
         FleetRequest.builder(NEXT_ID.incrementAndGet(), inbound.prompt())
-            .conversationId(inbound.conversationId())
+            .conversationId(inbound.conversation().id())
+            .subagentAffinityId(inbound.conversation().subagentAffinityId())
             .scope(inbound.scope())
             .filter(candidates.filter(among))
             .targets(inbound.urgency().targets().after(waitedNs / NS_PER_MS))

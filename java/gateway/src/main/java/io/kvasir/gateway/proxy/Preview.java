@@ -5,8 +5,8 @@ import io.kvasir.exchange.Exchange;
 import io.kvasir.fleet.router.FleetRequest;
 import io.kvasir.fleet.router.RouteOutcome;
 import io.kvasir.gateway.openai.BodyScan;
-import io.kvasir.gateway.openai.ConversationId;
 import io.kvasir.gateway.openai.InvalidBodyException;
+import io.kvasir.gateway.openai.NamedConversation;
 import io.kvasir.gateway.route.FleetWorker;
 import io.kvasir.gateway.route.ModelFleet;
 import io.kvasir.gateway.tokens.PromptTokens;
@@ -120,7 +120,7 @@ public final class Preview {
             HeldBody.scanned(body, hold),
             model,
             services.fleets().isAdapter(model),
-            ConversationId.of(exchange.headers(), body),
+            NamedConversation.of(exchange.headers(), body),
             Urgency.of(exchange.headers()),
             true);
     return tokens(body, inbound, fleet);
@@ -160,7 +160,8 @@ public final class Preview {
     boolean panics = services.fleets().ejection().panics(fleet.workers(), inbound.model());
     FleetRequest request =
         FleetRequest.builder(IDS.incrementAndGet(), inbound.prompt())
-            .conversationId(inbound.conversationId())
+            .conversationId(inbound.conversation().id())
+            .subagentAffinityId(inbound.conversation().subagentAffinityId())
             .scope(inbound.scope())
             .filter(fleet.without(Set.of(), inbound.model(), panics, services.nowNs()))
             .targets(inbound.urgency().targets())

@@ -20,7 +20,7 @@ class AnswerTest {
         List.of(stops),
         1,
         0,
-        new GenerationOptions.Placement(-1, null, false, null, CacheScope.NONE, 0.5));
+        new GenerationOptions.Placement(-1, null, null, false, null, CacheScope.NONE, 0.5));
   }
 
   private static String text(Answer answer) {

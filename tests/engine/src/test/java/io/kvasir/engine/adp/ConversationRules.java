@@ -82,18 +82,18 @@ final class ConversationRules {
 
   private int home(Request request) {
     return bindings.stream()
-        .filter(binding -> binding.conversation().equals(request.conversationId()))
+        .filter(binding -> binding.conversation().equals(request.affinityId()))
         .mapToInt(Binding::rank)
         .findFirst()
         .orElse(-1);
   }
 
   private void bind(Request request, int rank) {
-    if (request.conversationId() == null) {
+    if (request.affinityId() == null) {
       return;
     }
-    bindings.removeIf(binding -> binding.conversation().equals(request.conversationId()));
-    bindings.add(new Binding(request.conversationId(), rank));
+    bindings.removeIf(binding -> binding.conversation().equals(request.affinityId()));
+    bindings.add(new Binding(request.affinityId(), rank));
     if (bindings.size() > maxSessions) {
       bindings.remove(0);
     }

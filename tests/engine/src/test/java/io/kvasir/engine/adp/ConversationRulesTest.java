@@ -73,6 +73,9 @@ class ConversationRulesTest {
       if (random.nextInt(4) > 0) {
         request.conversationId("c" + random.nextInt(25));
       }
+      if (random.nextInt(6) == 0) {
+        request.subagentAffinityId("c" + random.nextInt(25));
+      }
       if (random.nextInt(4) == 0) {
         request.targetRank(random.nextInt(ranks)).relax(random.nextBoolean());
       }

@@ -99,7 +99,8 @@ final class BodyOracle {
   private static boolean isNested(String parent, String name) {
     return switch (parent) {
       case "stream_options" -> name.equals("include_usage");
-      case "conversation_params" -> name.equals("conversation_id");
+      case "conversation_params" ->
+          name.equals("conversation_id") || name.equals("subagent_affinity_id");
       case "client_metadata" -> name.equals("thread_id") || name.equals("session_id");
       case "metadata" -> name.equals("user_id");
       default -> false;
@@ -129,7 +130,11 @@ final class BodyOracle {
     }
     JsonNode usage = tree.at("/stream_options/include_usage");
     boolean valid = isAbsent(usage) || usage.isBoolean();
-    for (String path : List.of("/client_metadata/thread_id", "/client_metadata/session_id")) {
+    for (String path :
+        List.of(
+            "/client_metadata/thread_id",
+            "/client_metadata/session_id",
+            "/conversation_params/subagent_affinity_id")) {
       valid &= isAbsent(tree.at(path)) || tree.at(path).isTextual();
     }
     if (tree.hasNonNull("conversation_params")) {

@@ -73,6 +73,9 @@ class BodyScanDifferentialTest {
     assertThat(scan.conversationId())
         .as(as)
         .isEqualTo(expected.text("/conversation_params/conversation_id"));
+    assertThat(scan.subagentAffinityId())
+        .as(as)
+        .isEqualTo(expected.text("/conversation_params/subagent_affinity_id"));
     assertThat(scan.threadId()).as(as).isEqualTo(expected.text("/client_metadata/thread_id"));
     assertThat(scan.sessionId()).as(as).isEqualTo(expected.text("/client_metadata/session_id"));
     assertThat(scan.stream()).as(as).isEqualTo(expected.tree.path("stream").booleanValue());

@@ -9,11 +9,17 @@ import org.junit.jupiter.api.Test;
 class ConversationIdTest {
 
   private static String id(String body, String... headers) throws InvalidBodyException {
+    return conversation(body, headers).id();
+  }
+
+  private static NamedConversation conversation(String body, String... headers)
+      throws InvalidBodyException {
     Headers all = new Headers();
     for (int i = 0; i < headers.length; i += 2) {
       all.add(headers[i], headers[i + 1]);
     }
-    return ConversationId.of(all, body == null ? null : BodyScanTest.scan(body.replace('\'', '"')));
+    return NamedConversation.of(
+        all, body == null ? null : BodyScanTest.scan(body.replace('\'', '"')));
   }
 
   @Test
@@ -75,6 +81,26 @@ class ConversationIdTest {
       assertThat(id("{'metadata':{'user_id':" + other + "}}")).as(other).isNull();
     }
     assertThat(id("{'metadata':'user_a_session_b'}")).isNull();
+  }
+
+  @Test
+  void subagentsNameTheConversationOfTheirParent() throws InvalidBodyException {
+    String both = "{'conversation_params':{'conversation_id':'own','subagent_affinity_id':' p '}}";
+    String blank = "{'conversation_params':{'subagent_affinity_id':' ','conversation_id':'own'}}";
+    String[] header = {"x-trtllm-subagent-affinity-id", " h ", "X-Session-ID", "s"};
+
+    assertThat(conversation(both, header)).isEqualTo(new NamedConversation("own", "p"));
+    assertThat(conversation(blank, header)).isEqualTo(new NamedConversation("own", "h"));
+    assertThat(conversation(blank)).isEqualTo(new NamedConversation("own", null));
+    assertThat(conversation("{}", header)).isEqualTo(new NamedConversation("s", "h"));
+    assertThat(conversation(null, header)).isEqualTo(new NamedConversation("s", "h"));
+    assertThat(conversation("{}")).isEqualTo(NamedConversation.NONE);
+    assertThatThrownBy(() -> conversation(both.replace("' p '", "7")))
+        .isInstanceOf(InvalidBodyException.class)
+        .hasMessageContaining("conversation_params.subagent_affinity_id must be");
+    assertThatThrownBy(() -> conversation("{}", header[0], "x".repeat(513)))
+        .isInstanceOf(InvalidBodyException.class)
+        .hasMessage("X-TRTLLM-Subagent-Affinity-ID must have at most 512 characters");
   }
 
   @Test

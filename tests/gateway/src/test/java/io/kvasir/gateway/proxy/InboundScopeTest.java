@@ -6,6 +6,7 @@ import io.kvasir.exchange.BodyBudget;
 import io.kvasir.exchange.Headers;
 import io.kvasir.gateway.openai.BodyScan;
 import io.kvasir.gateway.openai.InvalidBodyException;
+import io.kvasir.gateway.openai.NamedConversation;
 import io.kvasir.model.CacheScope;
 import java.nio.charset.StandardCharsets;
 import org.junit.jupiter.api.Test;
@@ -24,7 +25,7 @@ class InboundScopeTest {
             BodyScan.of(body, 0, body.length), new BodyBudget(1 << 20).open("127.0.0.1")),
         "sql",
         adapter,
-        null,
+        NamedConversation.NONE,
         Urgency.NONE,
         false);
   }

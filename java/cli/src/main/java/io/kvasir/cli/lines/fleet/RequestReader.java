@@ -36,6 +36,7 @@ public final class RequestReader {
           "inputTokens",
           "promptTokenIds",
           "conversationId",
+          "subagentAffinityId",
           "loraTaskId",
           "salt",
           "generationOnly",
@@ -89,6 +90,7 @@ public final class RequestReader {
     builder
         .promptTokenIds(fields.integers("promptTokenIds"))
         .conversationId(fields.text("conversationId"))
+        .subagentAffinityId(fields.text("subagentAffinityId"))
         .scope(scope(fields))
         .generationOnly(fields.flag("generationOnly", false))
         .targets(

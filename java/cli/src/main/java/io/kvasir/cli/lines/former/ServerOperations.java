@@ -49,6 +49,7 @@ final class ServerOperations implements FormerOperations {
           "messages",
           "promptTokenIds",
           "conversationId",
+          "subagentAffinityId",
           "exclude",
           "generationOnly",
           "loraTaskId",
@@ -117,6 +118,7 @@ final class ServerOperations implements FormerOperations {
         FleetRequest.builder(id, prompt(fields))
             .promptTokenIds(fields.integers("promptTokenIds"))
             .conversationId(fields.text("conversationId"))
+            .subagentAffinityId(fields.text("subagentAffinityId"))
             .scope(RequestReader.scope(fields))
             .generationOnly(fields.flag("generationOnly", false))
             .filter(filter(fields.text("exclude")));

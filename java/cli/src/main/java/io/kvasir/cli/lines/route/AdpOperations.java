@@ -76,6 +76,7 @@ final class AdpOperations {
           "targetRank",
           "relax",
           "conversationId",
+          "subagentAffinityId",
           "firstTurn",
           "children",
           "priority");
@@ -212,6 +213,7 @@ final class AdpOperations {
             .maxNewTokens(fields.integer("maxNewTokens", 1, Integer.MAX_VALUE, 1))
             .relax(fields.flag("relax"))
             .conversationId(fields.text("conversationId"))
+            .subagentAffinityId(fields.text("subagentAffinityId"))
             .firstTurn(fields.flag("firstTurn", false))
             .children(fields.integer("children", 0, Integer.MAX_VALUE, 0))
             .targetRank(fields.integer("targetRank", 0, Integer.MAX_VALUE, Request.ANY_RANK));

@@ -10,6 +10,7 @@ import io.kvasir.fleet.router.RouteOutcome;
 import io.kvasir.fleet.router.Worker;
 import io.kvasir.fleet.router.WorkerRouter;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
@@ -24,7 +25,8 @@ import org.jspecify.annotations.Nullable;
 public final class ConversationFleetRouter extends WorkerRouter<SessionHost> {
 
   /*
-   * A request that names its conversation goes to the conversation's worker, whatever the load. If
+   * A request that names its conversation, or a sub-agent's that names its parent's, goes to the
+   * conversation's worker, whatever the load. If
    * there is none, or it is excluded, the request falls back, and its worker becomes the
    * conversation's.
    *
@@ -93,7 +95,7 @@ public final class ConversationFleetRouter extends WorkerRouter<SessionHost> {
       if (candidates.isEmpty()) {
         return noCandidate(filter);
       }
-      String id = request.conversationId();
+      String id = request.affinityId();
       Session session = id != null ? sessions.use(id) : mostAlike(candidates, content.keys());
       boolean firstTurn = id != null && session == null;
       Reason reason = id != null ? Reason.STICKY : Reason.IMPLICIT;
@@ -112,7 +114,7 @@ public final class ConversationFleetRouter extends WorkerRouter<SessionHost> {
               book(host, content.weight(), null),
               host.id(),
               reasonFor(request, reason),
-              session.id(),
+              Objects.requireNonNullElse(request.conversationId(), session.id()),
               firstTurn,
               0,
               0,
@@ -183,12 +185,12 @@ public final class ConversationFleetRouter extends WorkerRouter<SessionHost> {
   private boolean comparesTokens(FleetRequest request) {
     return request.promptTokenIds() != null
         || request.promptSource().form() == PromptSource.Form.TOKENS
-        || (options.useTokenIds() && request.conversationId() == null);
+        || (options.useTokenIds() && request.affinityId() == null);
   }
 
   private Content content(FleetRequest request, @Nullable List<int[]> tokens) {
     int perToken = tokens != null ? 1 : CHARS_PER_TOKEN;
-    if (request.conversationId() != null) {
+    if (request.affinityId() != null) {
       long length = tokens != null ? size(tokens) : characters(request.promptSource());
       return new Content(Math.max(length / perToken, 1), NO_KEYS);
     }

@@ -71,6 +71,24 @@ class ConversationFleetRouterTest {
   }
 
   @Test
+  void subagentsGoWhereTheirParentIs() {
+    NamedFleet fleet = fleet(FOURS, "s1", "s2");
+    Placement parent = fleet.place(tokens(0, 9).conversationId("p"));
+    Placement other = fleet.place(tokens(0, 9).conversationId("q"));
+    Placement subagent = fleet.place(tokens(0, 9).conversationId("q").subagentAffinityId("p"));
+
+    assertThat(other.rank()).isNotEqualTo(parent.rank());
+    assertThat(subagent.rank()).isEqualTo(parent.rank());
+    assertThat(subagent.conversationId()).as("its own").isEqualTo("q");
+    assertThat(subagent.reason()).isEqualTo(Reason.STICKY);
+    assertThat(fleet.place(tokens(0, 9).conversationId("q").subagentAffinityId(" ")).rank())
+        .isEqualTo(other.rank());
+    assertThat(fleet.place(tokens(0, 9).subagentAffinityId("p")).rank())
+        .as("without an id of its own")
+        .isEqualTo(parent.rank());
+  }
+
+  @Test
   void removingAWorkerForgetsItsConversations() {
     NamedFleet fleet = fleet(FOURS, "s1", "s2");
     fleet.place(tokens(0, 41), "s2");

@@ -50,6 +50,36 @@ class AffinityTest {
   }
 
   @Test
+  void aSubagentStaysOnTheWorkerOfItsParent() {
+    try (ScriptedEngine a = ScriptedEngine.good();
+        ScriptedEngine b = ScriptedEngine.good();
+        ScriptedEngine c = ScriptedEngine.good();
+        TestGateway gateway = TestGateway.of(a, b, c).start()) {
+      Set<String> used = new HashSet<>();
+      for (int parent = 0; parent < 6; parent++) {
+        String first = worker(gateway.post(CHAT, ASK, "X-Session-ID: p" + parent));
+        used.add(first);
+        for (int i = 0; i < 4; i++) {
+          String own = "sub" + parent + "-" + i;
+          String id = "p" + parent;
+          String named =
+              ASK.replaceFirst(
+                  "\\{",
+                  "{\"conversation_params\":{\"conversation_id\":\"%s\",\"subagent_affinity_id\":\"%s\"},"
+                      .formatted(own, id));
+          Reply reply =
+              i % 2 == 0
+                  ? gateway.post(CHAT, named)
+                  : gateway.post(
+                      CHAT, ASK, "X-Session-ID: " + own, "X-TRTLLM-Subagent-Affinity-ID: " + id);
+          assertThat(worker(reply)).isEqualTo(first);
+        }
+      }
+      assertThat(used).hasSizeGreaterThan(1);
+    }
+  }
+
+  @Test
   void theFirstTurnGoesToTheLeastLoadedWorker() {
     CountDownLatch go = new CountDownLatch(1);
     Script held =

@@ -46,7 +46,7 @@ final class ConversationRules {
     tokens = states.stream().mapToLong(RankState::activeTokens).toArray();
     placements = new ArrayList<>();
     List<Request> ordered = new ArrayList<>(batch);
-    ordered.sort(Comparator.comparing(request -> request.targetRank() < 0 || request.relax()));
+    ordered.sort(Comparator.comparing(Request::relax)); // whether they name a rank or not
     List<Request> rest = new ArrayList<>();
     for (Request request : ordered) {
       int target = request.targetRank();

@@ -77,7 +77,10 @@ class ConversationRulesTest {
         request.subagentAffinityId("c" + random.nextInt(25));
       }
       if (random.nextInt(4) == 0) {
-        request.targetRank(random.nextInt(ranks)).relax(random.nextBoolean());
+        request.targetRank(random.nextInt(ranks));
+      }
+      if (random.nextInt(4) == 0) {
+        request.relax(random.nextBoolean());
       }
       requests.add(request.build());
     }

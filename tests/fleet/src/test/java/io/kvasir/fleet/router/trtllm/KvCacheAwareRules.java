@@ -79,11 +79,9 @@ final class KvCacheAwareRules extends ServeRules {
     long[] keys = blockKeys(ask.tokens(), args.tokensPerBlock());
     List<Object> beginning = beginning(ask);
     Long pinned = beginning.isEmpty() ? null : pins.get(beginning);
-    long server =
-        pinned != null && candidates.contains(pinned)
-            ? pinned
-            : cheapest(
-                candidates, each -> args.loadWeight() * loads.get(each) - matched(each, keys));
+    long best =
+        cheapest(candidates, each -> args.loadWeight() * loads.get(each) - matched(each, keys));
+    long server = pinned != null && candidates.contains(pinned) ? pinned : best;
     if (!beginning.isEmpty()) {
       pins.put(beginning, server);
     }

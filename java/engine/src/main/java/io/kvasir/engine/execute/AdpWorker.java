@@ -6,6 +6,7 @@ import io.kvasir.engine.adp.AttentionDpConfig;
 import io.kvasir.engine.adp.BlockDemand;
 import io.kvasir.engine.lockstep.Member;
 import io.kvasir.engine.pool.BlockPool;
+import io.kvasir.engine.pool.PoolGroup;
 import io.kvasir.engine.pool.PoolShape;
 import io.kvasir.hash.BlockHasher;
 import io.kvasir.hash.HashedRequest;
@@ -81,6 +82,7 @@ public final class AdpWorker implements AutoCloseable {
     private final PoolShape shape;
     private final BlockHasher hasher;
     private RankPools.Place place = RankPools.Place.HOST;
+    private List<PoolGroup> groups = List.of();
     private boolean events;
     private ExecutorOptions executor = ExecutorOptions.DEFAULT;
     private AdpRouterKind router = AdpRouterKind.DEFAULT;
@@ -103,6 +105,17 @@ public final class AdpWorker implements AutoCloseable {
      */
     public Builder place(RankPools.Place value) {
       place = value;
+      return this;
+    }
+
+    /**
+     * Sets the cache groups of a hybrid model.
+     *
+     * @param further the groups besides full attention; none for other models
+     * @return this builder
+     */
+    public Builder groups(List<PoolGroup> further) {
+      groups = List.copyOf(further);
       return this;
     }
 
@@ -190,7 +203,7 @@ public final class AdpWorker implements AutoCloseable {
     public AdpWorker open(Engines engines, RequestListener listener) {
       RankPools pools = place.open(ranks, events ? shape.withEvents(eventsOf(shape)) : shape);
       try {
-        return over(pools, engines, listener);
+        return over(pools.withGroups(groups), engines, listener);
       } catch (RuntimeException | Error e) {
         pools.close();
         throw e;

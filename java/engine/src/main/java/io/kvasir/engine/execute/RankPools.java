@@ -5,9 +5,12 @@ import io.kvasir.engine.device.DeviceHealth;
 import io.kvasir.engine.device.DeviceOutOfMemoryException;
 import io.kvasir.engine.device.ReleaseSteps;
 import io.kvasir.engine.pool.BlockPool;
+import io.kvasir.engine.pool.HybridBlockPool;
+import io.kvasir.engine.pool.HybridPrefixMatcher;
 import io.kvasir.engine.pool.KvShape;
 import io.kvasir.engine.pool.NativeBlockPool;
 import io.kvasir.engine.pool.NativePrefixMatcher;
+import io.kvasir.engine.pool.PoolGroup;
 import io.kvasir.engine.pool.PoolShape;
 import io.kvasir.engine.pool.PrefixMatcher;
 import io.kvasir.engine.pool.cuda.CudaBlockPool;
@@ -178,6 +181,23 @@ public final class RankPools implements AutoCloseable {
       ReleaseSteps.after(e, closing(pools));
       throw e;
     }
+  }
+
+  /**
+   * These pools for a hybrid model.
+   *
+   * @param further the cache groups besides full attention; if there is none, these pools are as
+   *     they are
+   * @return the pools, which own these; the caller closes them instead
+   * @throws IllegalArgumentException if states are not kept at the ends of blocks
+   */
+  public RankPools withGroups(List<PoolGroup> further) {
+    if (further.isEmpty()) {
+      return this;
+    }
+    List<HybridBlockPool> hybrid =
+        pools.stream().map(pool -> new HybridBlockPool(pool, further)).toList();
+    return new RankPools(hybrid, new HybridPrefixMatcher(matcher, hybrid), devices, health);
   }
 
   /** {@return the pools, by rank} */

@@ -163,6 +163,11 @@ public final class LeaseBatch {
     return reserveBlocks[i];
   }
 
+  /** Lets request {@code i} match fewer blocks. */
+  void limitMatch(int i, int most) {
+    matchableBlocks[i] = Math.min(matchableBlocks[i], most);
+  }
+
   void answer(int i, int lease, int matched, long missing) {
     leases[i] = lease;
     matchedBlocks[i] = matched;

@@ -9,6 +9,7 @@
  * io.kvasir.engine.pool.BlockPool} specifies the rules, and one contract suite tests every
  * implementation: {@link io.kvasir.engine.pool.NativeBlockPool} in host memory and the pool in GPU
  * memory of package {@code cuda}. Package {@code shared} makes a pool readable by other processes.
+ * {@link io.kvasir.engine.pool.HybridBlockPool} adds the cache groups of a hybrid model to a pool.
  *
  * <p>A {@link io.kvasir.engine.pool.PrefixMatcher} matches a batch against all pools of a worker.
  * The package does not manage request life cycles. A pool has no clock and does not refer to other

@@ -8,6 +8,7 @@ import io.kvasir.engine.adp.AttentionDpConfig;
 import io.kvasir.engine.adp.Decision;
 import io.kvasir.engine.lockstep.Member;
 import io.kvasir.engine.lockstep.RankCollective;
+import io.kvasir.engine.pool.PoolGroup;
 import io.kvasir.engine.pool.PoolShape;
 import io.kvasir.hash.BlockHasher;
 import io.kvasir.hash.HashFormat;
@@ -32,10 +33,19 @@ class AdpWorkerTest {
   /** Remembers which rank each request was placed on. */
   private static final class Placements implements RequestListener {
     final List<String> placed = new ArrayList<>();
+    final List<Integer> matched = new ArrayList<>();
+    final List<Integer> cached = new ArrayList<>();
 
     @Override
     public void onPlaced(Decision decision, long nowNs) {
       placed.add(decision.request().id() + " on " + decision.rank());
+      matched.add(decision.matchedTokens());
+    }
+
+    @Override
+    public void onStarted(
+        Request request, int rank, int cachedTokens, boolean resumed, long nowNs) {
+      cached.add(cachedTokens);
     }
   }
 
@@ -68,6 +78,22 @@ class AdpWorkerTest {
     }
     assertThat(listener.placed).hasSize(3);
     assertThat(listener.placed.get(2).substring(2)).isEqualTo(listener.placed.get(1).substring(2));
+  }
+
+  @Test
+  void theRestOfAPromptThatAGroupDoesNotAllowIsComputedAgain() {
+    Placements listener = new Placements();
+    AdpWorker.Builder builder =
+        builder(1)
+            .router(AdpRouterKind.KV_CACHE_AWARE, AttentionDpConfig.DEFAULT)
+            .groups(List.of(PoolGroup.states(12)));
+    try (AdpWorker worker = open(builder, listener)) {
+      serve(worker, 1, 0);
+      serve(worker, 2, 0);
+      assertThat(worker.pools().get(0).occupancy().cachedBlocks()).isEqualTo(5);
+    }
+    assertThat(listener.matched).containsExactly(0, 12);
+    assertThat(listener.cached).containsExactly(0, 12);
   }
 
   @Test

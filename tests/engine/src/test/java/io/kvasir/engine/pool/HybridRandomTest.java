@@ -21,7 +21,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * Random leases of a hybrid pool beside sets of blocks that its events rebuild: look-ups and leases
  * match as far as the rule of each group says, block by block, and leases keep what they need.
  */
-class HybridRandomTest {
+public class HybridRandomTest {
 
   private static final long SEED = Long.getLong("kvasir.test.seed", 17);
   private static final int STEPS = LongRuns.cases(3_000, 100_000);
@@ -54,13 +54,18 @@ class HybridRandomTest {
         List.of(PoolGroup.states(6), PoolGroup.window(2), PoolGroup.window(7)));
   }
 
+  /** Makes the pool with full attention, which is closed with the pool around it. */
+  protected BlockPool full(PoolShape shape) {
+    return NativeBlockPool.create(shape);
+  }
+
   @ParameterizedTest
   @MethodSource("groups")
   void matchesAreTheLongestThatAllGroupsAllow(List<PoolGroup> groups) {
     for (int i = 0; i <= groups.size(); i++) {
       held.add(new HashSet<>());
     }
-    try (HybridBlockPool pool = new HybridBlockPool(NativeBlockPool.create(SHAPE), groups)) {
+    try (HybridBlockPool pool = new HybridBlockPool(full(SHAPE), groups)) {
       for (int step = 0; step < STEPS; step++) {
         change(pool, groups);
         pool.drainEvents(this::apply);

@@ -12,6 +12,7 @@ import io.kvasir.embedded.publish.HandleForm;
 import io.kvasir.embedded.publish.ReplayForm;
 import io.kvasir.embedded.ranks.EmbeddedSettings;
 import io.kvasir.engine.execute.RankPools;
+import io.kvasir.engine.pool.PoolGroup;
 import io.kvasir.exchange.EngineFlavor;
 import io.kvasir.testing.harness.Await;
 import java.io.IOException;
@@ -28,6 +29,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.zeromq.SocketType;
 import org.zeromq.ZContext;
@@ -278,5 +280,18 @@ class StandInEventsTest {
           .isInstanceOf(IOException.class)
           .hasMessageContaining("Port " + taken.getLocalPort());
     }
+  }
+
+  @ParameterizedTest
+  @EnumSource(
+      value = EngineFlavor.class,
+      names = {"SGLANG", "TRTLLM"})
+  void enginesWhoseEventsNameNoGroupsHaveNoHybridModels(EngineFlavor flavor) {
+    EmbeddedSettings settings =
+        EmbeddedSettings.builder("words").ranks(1).groups(List.of(PoolGroup.states(0))).build();
+    EventSettings wire = wire(flavor, EventForm.MAP);
+    assertThatThrownBy(() -> EmbeddedEngine.open(settings, RankPools.Place.HOST, wire))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessage("groups need flavor vllm, not " + flavor.id());
   }
 }

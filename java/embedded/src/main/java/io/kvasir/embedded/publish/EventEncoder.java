@@ -71,7 +71,12 @@ final class EventEncoder {
     if (is(EngineFlavor.VLLM)) {
       out.nil(); // no adapter's name
       extraKeys(stored);
-      out.number(0).text("full_attention").nil();
+      out.number(stored.group().index()).text(stored.group().kind());
+      if (stored.group().windowTokens() > 0) {
+        out.number(stored.group().windowTokens());
+      } else {
+        out.nil();
+      }
     } else if (salted) {
       out.map(1);
       salt(stored.salt());
@@ -81,7 +86,9 @@ final class EventEncoder {
   private void storedMap(BlockChange.Stored stored) {
     boolean salted = is(EngineFlavor.SGLANG) && stored.salt() != null;
     int shared = 7;
-    int own = is(EngineFlavor.VLLM) ? 4 : is(EngineFlavor.TRTLLM) || salted ? 1 : 0;
+    int windowTokens = stored.group().windowTokens();
+    int ofVllm = windowTokens > 0 ? 5 : 4;
+    int own = is(EngineFlavor.VLLM) ? ofVllm : is(EngineFlavor.TRTLLM) || salted ? 1 : 0;
     out.map(shared + own).text(TYPE).text(STORED).text("block_hashes");
     handles(stored.hashes());
     out.text("parent_block_hash");
@@ -98,7 +105,11 @@ final class EventEncoder {
     if (is(EngineFlavor.VLLM)) {
       out.text("extra_keys");
       extraKeys(stored);
-      out.text("group_idx").number(0).text("kv_cache_spec_kind").text("full_attention");
+      out.text("group_idx").number(stored.group().index());
+      out.text("kv_cache_spec_kind").text(stored.group().kind());
+      if (windowTokens > 0) {
+        out.text("kv_cache_spec_sliding_window").number(windowTokens);
+      }
     }
   }
 
@@ -125,14 +136,14 @@ final class EventEncoder {
       handles(removed.hashes());
       out.text("medium").text(MEDIUM);
       if (group) {
-        out.text("group_idx").number(0);
+        out.text("group_idx").number(removed.group());
       }
     } else {
       out.array(group ? 4 : 3).text(REMOVED);
       handles(removed.hashes());
       out.text(MEDIUM);
       if (group) {
-        out.number(0);
+        out.number(removed.group());
       }
     }
   }

@@ -2,14 +2,18 @@ package io.kvasir.embedded.ranks;
 
 import io.kvasir.embedded.publish.BlockChange;
 import io.kvasir.engine.pool.BlockPool;
+import io.kvasir.engine.pool.PoolGroup;
 import io.kvasir.event.BlockEvent;
+import io.kvasir.event.CacheGroup;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,14 +32,20 @@ public final class BlockFeed {
   private final BlockSink sink;
   private final Map<Long, Committed> committed = new HashMap<>();
   private final Map<Long, Held> held = new LinkedHashMap<>();
+  private final List<Further> further = new ArrayList<>();
   private List<BlockChange> changes = new ArrayList<>();
   private final Run run = new Run();
   private long nextEvent;
   private long lastNumber = -1;
 
-  /** A block of a sequence whose tokens are known. */
+  /** A block of a sequence whose tokens and hashes are known. */
   @SuppressWarnings("ArrayRecordComponent") // not compared
-  private record Committed(int[] tokens, int block, @Nullable String salt) {}
+  private record Committed(int[] tokens, long[] hashes, int block, @Nullable String salt) {}
+
+  /**
+   * A further group of a hybrid model: what it holds, and how many blocks end where it keeps one.
+   */
+  private record Further(BlockChange.Group group, int everyBlocks, Set<Long> held) {}
 
   /** Where a block is; the parent has no meaning at position 0. */
   private record Held(long parent, int position) {}
@@ -57,18 +67,26 @@ public final class BlockFeed {
    *
    * @param rank index of the rank
    * @param blockTokens tokens of a block
+   * @param groups cache groups of the pool besides full attention
    * @param sink receives the changes
    */
-  public BlockFeed(int rank, int blockTokens, BlockSink sink) {
+  public BlockFeed(int rank, int blockTokens, List<PoolGroup> groups, BlockSink sink) {
     this.rank = rank;
     this.blockTokens = blockTokens;
     this.sink = sink;
+    for (PoolGroup each : groups) {
+      boolean window = each.kind() == CacheGroup.Kind.WINDOW;
+      BlockChange.Group group =
+          new BlockChange.Group(
+              further.size() + 1, window ? "sliding_window" : "mamba", window ? each.tokens() : 0);
+      further.add(new Further(group, each.everyBlocks(blockTokens), new LinkedHashSet<>()));
+    }
   }
 
   /** Blocks of a sequence are committed; see {@code RequestListener}. */
   void onCommitted(@Nullable String salt, int[] tokens, long[] hashes, int from, int to) {
     for (int block = from; block < to; block++) {
-      committed.put(hashes[block], new Committed(tokens, block, salt));
+      committed.put(hashes[block], new Committed(tokens, hashes, block, salt));
     }
   }
 
@@ -83,10 +101,20 @@ public final class BlockFeed {
   void retire() {
     committed.clear();
     if (!held.isEmpty()) {
-      changes.add(new BlockChange.Removed(hashes()));
-      held.clear();
+      changes.add(new BlockChange.Removed(BlockChange.Group.FULL.index(), hashes()));
+      for (Further each : further) {
+        if (!each.held.isEmpty()) {
+          changes.add(new BlockChange.Removed(each.group.index(), array(each.held)));
+        }
+      }
+      clear();
       publish();
     }
+  }
+
+  private void clear() {
+    held.clear();
+    further.forEach(each -> each.held.clear());
   }
 
   /** The rank restarts without an event: its blocks are removed, numbers start from 0. */
@@ -94,7 +122,7 @@ public final class BlockFeed {
     pool.clear();
     pool.drainEvents((number, event) -> nextEvent = number + 1);
     committed.clear();
-    held.clear();
+    clear();
     lastNumber = -1;
     sink.restart(rank);
   }
@@ -113,7 +141,11 @@ public final class BlockFeed {
   }
 
   private long[] hashes() {
-    return held.keySet().stream().mapToLong(Long::longValue).toArray();
+    return array(held.keySet());
+  }
+
+  private static long[] array(Set<Long> hashes) {
+    return hashes.stream().mapToLong(Long::longValue).toArray();
   }
 
   private void publish() {
@@ -132,51 +164,76 @@ public final class BlockFeed {
       store(stored.root(), stored.parentHandle(), stored.handles()[0]);
     } else if (event instanceof BlockEvent.Removed removed) {
       held.remove(removed.handles()[0]);
-      run.remove(removed.handles()[0]);
+      run.remove(BlockChange.Group.FULL, removed.handles()[0]);
+    } else if (event instanceof BlockEvent.GroupStored stored) {
+      store(further.get(stored.group().index() - 1), stored.hashes()[0]);
+    } else if (event instanceof BlockEvent.GroupRemoved removed) {
+      Further each = further.get(removed.group() - 1);
+      each.held.remove(removed.handles()[0]);
+      run.remove(each.group, removed.handles()[0]);
     } else {
-      held.clear();
+      clear();
       run.end();
       changes.add(new BlockChange.Cleared());
     }
   }
 
   private void store(boolean root, long parent, long hash) {
-    Committed block = Objects.requireNonNull(committed.get(hash), "a block was not committed");
+    Committed block = committed(hash);
     int position = root ? 0 : Objects.requireNonNull(held.get(parent)).position + 1;
     held.put(hash, new Held(parent, position));
-    run.store(root, parent, hash, block);
+    run.store(BlockChange.Group.FULL, 1, hash, block);
   }
 
-  /** Neighbouring events of one kind, which become one change. */
+  private void store(Further each, long hash) {
+    each.held.add(hash);
+    run.store(each.group, each.everyBlocks, hash, committed(hash));
+  }
+
+  private Committed committed(long hash) {
+    return Objects.requireNonNull(committed.get(hash), "a block was not committed");
+  }
+
+  /** Neighbouring events of one kind and group, which become one change. */
   private final class Run {
 
+    private BlockChange.Group group = BlockChange.Group.FULL;
     private long[] hashes = new long[16];
     private int size;
     private int[] tokens = {};
+    private int tokenCount;
     private boolean stores;
     private boolean root;
     private long parent;
     private @Nullable String salt;
 
-    void store(boolean isRoot, long behind, long hash, Committed block) {
-      if (!stores || isRoot || size == 0 || behind != hashes[size - 1]) {
+    /**
+     * Adds a block with its tokens, and those of the blocks before it that the group leaves out.
+     */
+    void store(BlockChange.Group of, int blocks, long hash, Committed block) {
+      int first = block.block + 1 - blocks;
+      long behind = first == 0 ? 0 : block.hashes[first - 1];
+      if (!stores || !of.equals(group) || first == 0 || size == 0 || behind != hashes[size - 1]) {
         end();
         stores = true;
-        root = isRoot;
+        group = of;
+        root = first == 0;
         parent = behind;
         salt = block.salt;
       }
       add(hash);
-      if (tokens.length < size * blockTokens) {
-        tokens = Arrays.copyOf(tokens, hashes.length * blockTokens);
+      int count = blocks * blockTokens;
+      if (tokens.length < tokenCount + count) {
+        tokens = Arrays.copyOf(tokens, 2 * (tokenCount + count));
       }
-      System.arraycopy(
-          block.tokens, block.block * blockTokens, tokens, (size - 1) * blockTokens, blockTokens);
+      System.arraycopy(block.tokens, first * blockTokens, tokens, tokenCount, count);
+      tokenCount += count;
     }
 
-    void remove(long hash) {
-      if (stores) {
+    void remove(BlockChange.Group of, long hash) {
+      if (stores || !of.equals(group)) {
         end();
+        group = of;
       }
       add(hash);
     }
@@ -194,9 +251,10 @@ public final class BlockFeed {
         changes.add(
             stores
                 ? new BlockChange.Stored(
-                    root, parent, all, Arrays.copyOf(tokens, size * blockTokens), salt)
-                : new BlockChange.Removed(all));
+                    group, root, parent, all, Arrays.copyOf(tokens, tokenCount), salt)
+                : new BlockChange.Removed(group.index(), all));
         size = 0;
+        tokenCount = 0;
       }
       stores = false;
     }

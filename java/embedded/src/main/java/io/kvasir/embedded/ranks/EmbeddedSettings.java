@@ -4,10 +4,12 @@ import io.kvasir.engine.adp.AdpRouterKind;
 import io.kvasir.engine.adp.AttentionDpConfig;
 import io.kvasir.engine.execute.ExecutorOptions;
 import io.kvasir.engine.execute.WaitingQueuePolicy;
+import io.kvasir.engine.pool.PoolGroup;
 import io.kvasir.engine.pool.PoolShape;
 import io.kvasir.hash.HashFormat;
 import io.kvasir.model.Checks;
 import io.kvasir.timing.StepTiming;
+import java.util.List;
 
 /**
  * The settings of an {@code EmbeddedEngine}.
@@ -20,6 +22,7 @@ import io.kvasir.timing.StepTiming;
  * @param routing options of the routers
  * @param poolTokens tokens that each rank's pool holds; rounded down to whole blocks
  * @param tokensPerBlock tokens of a block
+ * @param groups cache groups of a hybrid model besides full attention
  * @param hashFormat how blocks are hashed
  * @param executor how ranks run their requests; without {@code kvTransfer}
  * @param queuePolicy order of the waiting queue
@@ -38,6 +41,7 @@ public record EmbeddedSettings(
     AttentionDpConfig routing,
     int poolTokens,
     int tokensPerBlock,
+    List<PoolGroup> groups,
     HashFormat hashFormat,
     ExecutorOptions executor,
     WaitingQueuePolicy queuePolicy,
@@ -59,6 +63,7 @@ public record EmbeddedSettings(
     }
     Checks.atLeast("ranks", ranks, 1);
     Checks.atLeast("tokensPerBlock", tokensPerBlock, 1);
+    groups = List.copyOf(groups);
     if (poolTokens < tokensPerBlock) {
       throw new IllegalArgumentException(
           "poolTokens must hold at least one block of " + tokensPerBlock + ", not " + poolTokens);
@@ -96,10 +101,10 @@ public record EmbeddedSettings(
   }
 
   /**
-   * Collects settings. Its defaults: 8 ranks of 200,000 tokens in blocks of 32, the default router,
-   * Kvasir's hash format, {@link ExecutorOptions#DEFAULT}, first come first served, {@link
-   * StepTiming#DEFAULT}, speed 1, seed 0, 131,072 tokens of context, 4,096 sequences, 64 MiB of
-   * responses. Not thread-safe.
+   * Collects settings. Its defaults: 8 ranks of 200,000 tokens in blocks of 32, full attention, the
+   * default router, Kvasir's hash format, {@link ExecutorOptions#DEFAULT}, first come first served,
+   * {@link StepTiming#DEFAULT}, speed 1, seed 0, 131,072 tokens of context, 4,096 sequences, 64 MiB
+   * of responses. Not thread-safe.
    */
   public static final class Builder {
 
@@ -109,6 +114,7 @@ public record EmbeddedSettings(
     private AttentionDpConfig routing = AttentionDpConfig.DEFAULT;
     private int poolTokens = 200_000;
     private int tokensPerBlock = 32;
+    private List<PoolGroup> groups = List.of();
     private HashFormat hashFormat = HashFormat.KVASIR;
     private ExecutorOptions executor = ExecutorOptions.DEFAULT;
     private WaitingQueuePolicy queuePolicy = WaitingQueuePolicy.FCFS;
@@ -166,6 +172,17 @@ public record EmbeddedSettings(
      */
     public Builder tokensPerBlock(int value) {
       this.tokensPerBlock = value;
+      return this;
+    }
+
+    /**
+     * Sets {@link EmbeddedSettings#groups()}.
+     *
+     * @param value the groups
+     * @return this builder
+     */
+    public Builder groups(List<PoolGroup> value) {
+      this.groups = List.copyOf(value);
       return this;
     }
 
@@ -282,6 +299,7 @@ public record EmbeddedSettings(
           routing,
           poolTokens,
           tokensPerBlock,
+          groups,
           hashFormat,
           executor,
           queuePolicy,

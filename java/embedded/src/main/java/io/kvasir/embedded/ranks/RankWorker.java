@@ -47,6 +47,7 @@ public final class RankWorker implements AutoCloseable {
     this.worker =
         AdpWorker.builder(settings.ranks(), settings.poolShape(), hasher)
             .place(place)
+            .groups(settings.groups())
             .events(!feeds.isEmpty())
             .executor(settings.executor())
             .router(settings.router(), settings.routing())

@@ -47,8 +47,12 @@ public record StandIn(
    * @param settings what the stand-in publishes, and where
    * @return the stand-in; the caller closes it
    * @throws IOException if a port cannot be opened
+   * @throws IllegalArgumentException if the engine has no events of the cache groups
    */
   public static StandIn open(EmbeddedSettings engine, EventSettings settings) throws IOException {
+    if (!engine.groups().isEmpty() && settings.flavor() != EngineFlavor.VLLM) {
+      throw new IllegalArgumentException("groups need flavor vllm, not " + settings.flavor().id());
+    }
     int blockTokens = engine.tokensPerBlock();
     Faults faults = new Faults(engine.ranks());
     EventPublisher publisher = null;
@@ -75,7 +79,7 @@ public record StandIn(
     BlockSink receiver = sink;
     List<BlockFeed> feeds =
         IntStream.range(0, engine.ranks())
-            .mapToObj(rank -> new BlockFeed(rank, blockTokens, receiver))
+            .mapToObj(rank -> new BlockFeed(rank, blockTokens, engine.groups(), receiver))
             .toList();
     return new StandIn(settings, faults, publisher, polled, steps, feeds);
   }

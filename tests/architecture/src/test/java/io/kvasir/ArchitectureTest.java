@@ -350,6 +350,7 @@ class ArchitectureTest {
         uses(
             "engine.adp",
             "engine.execute",
+            "engine.pool",
             "model",
             "simulator.fleet",
             "simulator.replay",
@@ -383,6 +384,7 @@ class ArchitectureTest {
         uses(
             "engine.adp",
             "engine.execute",
+            "engine.pool",
             "fleet.router",
             "fleet.router.whatif",
             "hash",

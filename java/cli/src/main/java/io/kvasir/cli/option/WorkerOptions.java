@@ -154,7 +154,8 @@ public final class WorkerOptions extends DeclaredOptions {
         new ReplaySettings.Pool(
             Values.integer("--pool-tokens", poolTokens.value(), blockTokens, Integer.MAX_VALUE),
             blockTokens,
-            hashFormat.value()),
+            hashFormat.value(),
+            List.of()),
         new ReplaySettings.Routing(
             kind, attentionDp.config(executor().maxActiveRequests()), waitingQueuePolicy.value()),
         executor(),

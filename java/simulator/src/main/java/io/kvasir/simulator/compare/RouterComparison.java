@@ -51,7 +51,9 @@ public final class RouterComparison {
   /** A load that is missed by more than this factor says nothing. */
   private static final int MOST_BELOW = 10;
 
-  private static final int TOKENS_PER_BLOCK = 32;
+  /** Tokens of a block in all comparisons. */
+  public static final int TOKENS_PER_BLOCK = 32;
+
   private static final String ADP = "adp";
 
   private static final List<Measure> MEASURES =
@@ -162,6 +164,7 @@ public final class RouterComparison {
 
   private static ReplaySettings worker(Setting setting, int ranks) {
     return new ReplaySettings(ranks, setting.poolTokens(), TOKENS_PER_BLOCK)
+        .withGroups(setting.groups())
         .withMode(setting.mode())
         .withMeasures(FIRST_TOKENS);
   }

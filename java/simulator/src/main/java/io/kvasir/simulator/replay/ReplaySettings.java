@@ -8,6 +8,7 @@ import io.kvasir.engine.execute.ExecutorOptions;
 import io.kvasir.engine.execute.RankPools;
 import io.kvasir.engine.execute.WaitingQueuePolicy;
 import io.kvasir.engine.pool.KvShape;
+import io.kvasir.engine.pool.PoolGroup;
 import io.kvasir.engine.pool.PoolShape;
 import io.kvasir.hash.HashFormat;
 import io.kvasir.model.Checks;
@@ -42,8 +43,10 @@ public record ReplaySettings(
    * @param tokens tokens that it holds; rounded down to whole blocks
    * @param tokensPerBlock tokens of a block
    * @param hashFormat how blocks are hashed
+   * @param groups cache groups of a hybrid model besides full attention
    */
-  public record Pool(int tokens, int tokensPerBlock, HashFormat hashFormat) {
+  public record Pool(
+      int tokens, int tokensPerBlock, HashFormat hashFormat, List<PoolGroup> groups) {
 
     /**
      * Checks the ranges.
@@ -56,6 +59,7 @@ public record ReplaySettings(
         throw new IllegalArgumentException(
             "poolTokens must hold at least one block of " + tokensPerBlock + ", not " + tokens);
       }
+      groups = List.copyOf(groups);
     }
 
     /** {@return the number of blocks, at least 1} */
@@ -99,7 +103,7 @@ public record ReplaySettings(
   public ReplaySettings(int ranks, int poolTokens, int tokensPerBlock) {
     this(
         ranks,
-        new Pool(poolTokens, tokensPerBlock, HashFormat.KVASIR),
+        new Pool(poolTokens, tokensPerBlock, HashFormat.KVASIR, List.of()),
         Routing.DEFAULT,
         ExecutorOptions.DEFAULT,
         StepTiming.DEFAULT,
@@ -152,7 +156,18 @@ public record ReplaySettings(
    * @throws IllegalArgumentException if not even one block fits
    */
   public ReplaySettings withPoolTokens(int tokens) {
-    Pool other = new Pool(tokens, pool.tokensPerBlock, pool.hashFormat);
+    Pool other = new Pool(tokens, pool.tokensPerBlock, pool.hashFormat, pool.groups);
+    return new ReplaySettings(ranks, other, routing, executor, timing, mode, measures);
+  }
+
+  /**
+   * These settings for a hybrid model.
+   *
+   * @param groups its cache groups besides full attention
+   * @return the settings
+   */
+  public ReplaySettings withGroups(List<PoolGroup> groups) {
+    Pool other = new Pool(pool.tokens, pool.tokensPerBlock, pool.hashFormat, groups);
     return new ReplaySettings(ranks, other, routing, executor, timing, mode, measures);
   }
 
@@ -163,7 +178,7 @@ public record ReplaySettings(
    * @return the settings
    */
   public ReplaySettings withHashFormat(HashFormat format) {
-    Pool other = new Pool(pool.tokens, pool.tokensPerBlock, format);
+    Pool other = new Pool(pool.tokens, pool.tokensPerBlock, format, pool.groups);
     return new ReplaySettings(ranks, other, routing, executor, timing, mode, measures);
   }
 

@@ -75,6 +75,7 @@ final class ReplayWorker implements AutoCloseable {
     this.worker =
         AdpWorker.builder(self.ranks(), settings.poolShape(), hasher)
             .place(place)
+            .groups(settings.pool().groups())
             .events(emitsEvents)
             .executor(settings.executorOptions())
             .router(routing.router(), routing.config())

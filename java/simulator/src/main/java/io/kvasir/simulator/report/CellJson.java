@@ -53,6 +53,7 @@ public final class CellJson {
           json.writeNumberField("concurrency", loop.requests());
         }
         json.writeNumberField("poolTokens", setting.poolTokens());
+        SettingsJson.writeGroups(setting.groups(), json);
         json.writeNumberField("speed", load.speed());
         writePolicies(cell, json);
         json.writeEndObject();

@@ -4,10 +4,12 @@ import com.fasterxml.jackson.core.JsonGenerator;
 import io.kvasir.engine.adp.AttentionDpConfig;
 import io.kvasir.engine.adp.KvCacheRoutingOptions;
 import io.kvasir.engine.execute.ExecutorOptions;
+import io.kvasir.engine.pool.PoolGroup;
 import io.kvasir.simulator.replay.ReplayMode;
 import io.kvasir.simulator.replay.ReplaySettings;
 import io.kvasir.timing.StepTiming;
 import java.io.IOException;
+import java.util.List;
 import java.util.Map;
 
 /**
@@ -30,11 +32,24 @@ final class SettingsJson {
     json.writeNumberField("poolTokens", settings.pool().tokens());
     json.writeNumberField("tokensPerBlock", settings.pool().tokensPerBlock());
     json.writeStringField("hashFormat", settings.pool().hashFormat().id());
+    writeGroups(settings.pool().groups(), json);
     writeExecutor(settings.executor(), json);
     json.writeStringField("waitingQueuePolicy", settings.routing().queuePolicy().id());
     writeRouting(settings.routing().config(), json);
     writeTiming(settings.timing(), json);
     json.writeEndObject();
+  }
+
+  /** The cache groups of a hybrid model; nothing for other models. */
+  static void writeGroups(List<PoolGroup> further, JsonGenerator json) throws IOException {
+    if (!further.isEmpty()) {
+      json.writeArrayFieldStart("groups");
+      json.writeString(PoolGroup.FULL);
+      for (PoolGroup group : further) {
+        json.writeString(group.id());
+      }
+      json.writeEndArray();
+    }
   }
 
   private static void writeTiming(StepTiming timing, JsonGenerator json) throws IOException {

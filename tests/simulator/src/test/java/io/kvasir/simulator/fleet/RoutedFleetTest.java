@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.kvasir.event.BlockEvent;
+import io.kvasir.event.BlockEvent.Repeats;
+import io.kvasir.event.CacheGroup;
 import io.kvasir.fleet.router.EngineMetrics;
 import io.kvasir.fleet.router.FleetRouter;
 import io.kvasir.fleet.router.FleetRouterKind;
@@ -110,6 +112,40 @@ class RoutedFleetTest {
     assertThat(worker(fleet, asked, 150)).isEqualTo(2);
     assertThat(worker(fleet, asked, 349)).isEqualTo(2);
     assertThat(worker(fleet, asked, 350)).as("by turns again").isNotEqualTo(2);
+  }
+
+  @Test
+  void ranksOfAHybridModelMatchAsFarAsTheirGroupsAllow() {
+    BlockHashes prompt =
+        NativeBlockHasher.of(HashFormat.KVASIR, BLOCK)
+            .hash(request(1, 9 * BLOCK + 1).build().tokens(), CacheScope.NONE);
+    long[] blocks = prompt.sequence();
+    CacheGroup states = new CacheGroup(1, CacheGroup.Kind.STATE, 1);
+    RoutedFleet fleet =
+        new RoutedFleet(
+            FleetSettings.of(3, "cost"),
+            HashFormat.KVASIR,
+            BLOCK,
+            1,
+            RankCapacity.UNKNOWN,
+            LatencyTargets.NONE);
+    for (int worker = 0; worker < 3; worker++) {
+      RankId rank = new RankId(worker, 0);
+      long[] state = {blocks[worker == 1 ? 7 : 1]};
+      fleet.onBlocks(rank, BlockEvent.Stored.named(null, blocks), 0);
+      fleet.onBlocks(
+          rank, BlockEvent.GroupStored.some(states, false, state, state, Repeats.SAME), 0);
+    }
+    HashedRequest asked = new HashedRequest(request(1, 9 * BLOCK + 1).build(), prompt);
+    assertThat(worker(fleet, asked, 1)).isEqualTo(1);
+    fleet.onBlocks(new RankId(1, 0), new BlockEvent.GroupRemoved(1, blocks[7]), 2);
+    fleet.onBlocks(
+        new RankId(2, 0),
+        BlockEvent.GroupStored.some(
+            states, false, new long[] {blocks[8]}, new long[] {blocks[8]}, Repeats.SAME),
+        2);
+    HashedRequest later = new HashedRequest(request(1, 9 * BLOCK + 1).build(), prompt);
+    assertThat(worker(fleet, later, 3_000_000_000L)).isEqualTo(2);
   }
 
   @Test

@@ -130,7 +130,7 @@ class ConfigurationDocsTest {
     for (String workload :
         List.of(
             "--think-time lognormal --sessions 2",
-            "--sessions 2 --rate 1 --speed 2",
+            "--sessions 2 --rate 1 --speed 2 --groups full,mamba",
             "--workload shared_prefix --requests 2 --rate 1 --goodput ttft:100",
             "--sessions 2 --ranks 1 --workers 2 --fleet-router polled --what-if cost",
             "--workload agentic --sessions 1 --turns 2",

@@ -5,11 +5,13 @@ import io.kvasir.cli.option.Declared;
 import io.kvasir.cli.option.DeclaredOptions;
 import io.kvasir.cli.option.DeviceOption;
 import io.kvasir.cli.option.EmbeddedOptions;
+import io.kvasir.cli.option.GroupList;
 import io.kvasir.cli.option.Heading;
 import io.kvasir.cli.option.KvOptions;
 import io.kvasir.cli.option.OpenDevices;
 import io.kvasir.cli.option.Settings;
 import io.kvasir.cli.option.StandInOptions;
+import io.kvasir.cli.option.UsageException;
 import io.kvasir.cli.terminal.Console;
 import io.kvasir.cli.terminal.ExitCode;
 import io.kvasir.cli.terminal.Interrupts;
@@ -20,6 +22,7 @@ import io.kvasir.embedded.publish.EventPublisher;
 import io.kvasir.embedded.publish.EventSettings;
 import io.kvasir.embedded.ranks.EmbeddedSettings;
 import io.kvasir.engine.execute.RankPools;
+import io.kvasir.exchange.EngineFlavor;
 import java.io.IOException;
 import java.util.Optional;
 import java.util.concurrent.Callable;
@@ -93,6 +96,7 @@ public final class EngineCommand extends DeclaredOptions implements Callable<Int
     console.detachErrors();
     EmbeddedSettings settings = embedded.settings();
     Optional<EventSettings> standInFor = standIn.settings(host.value(), settings.ranks(), sources);
+    requireEvents(settings, standInFor);
     int wanted = port.value();
     int loops = eventLoops.value();
     long drainMs = TimeUnit.SECONDS.toMillis(drain.value());
@@ -120,6 +124,15 @@ public final class EngineCommand extends DeclaredOptions implements Callable<Int
       UntilSignal.serve(
           console, interrupts, () -> console.note(announcement), () -> server.stop(drainMs));
       return ExitCode.DONE;
+    }
+  }
+
+  /** Only the events of vLLM say which groups hold a block. */
+  private static void requireEvents(EmbeddedSettings settings, Optional<EventSettings> events) {
+    EngineFlavor flavor = events.map(EventSettings::flavor).orElse(EngineFlavor.VLLM);
+    if (!settings.groups().isEmpty() && flavor != EngineFlavor.VLLM) {
+      throw new UsageException(
+          GroupList.OPTION, "of a hybrid model needs --flavor vllm or none, not " + flavor.id());
     }
   }
 

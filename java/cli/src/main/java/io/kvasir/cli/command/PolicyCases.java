@@ -3,13 +3,16 @@ package io.kvasir.cli.command;
 import io.kvasir.cli.option.Choices;
 import io.kvasir.cli.option.Declared;
 import io.kvasir.cli.option.DeclaredOptions;
+import io.kvasir.cli.option.GroupList;
 import io.kvasir.cli.option.ModeOptions;
 import io.kvasir.cli.option.TraceOptions;
 import io.kvasir.cli.option.UsageException;
 import io.kvasir.cli.option.Values;
+import io.kvasir.engine.pool.PoolGroup;
 import io.kvasir.model.Errors;
 import io.kvasir.simulator.compare.GeneratedTraffic;
 import io.kvasir.simulator.compare.Load;
+import io.kvasir.simulator.compare.RouterComparison;
 import io.kvasir.simulator.compare.Setting;
 import io.kvasir.simulator.compare.Traffic;
 import io.kvasir.simulator.replay.ReplayMode;
@@ -78,6 +81,9 @@ final class PolicyCases extends DeclaredOptions {
       list("--pool-tokens", "N[,N]", "1000000", PolicyCases::poolTokens)
           .help(3, "Tokens of KV in the pool of a rank");
 
+  private final Declared<String> groups =
+      text(GroupList.OPTION, GroupList.LABEL, PoolGroup.FULL).help(3, GroupList.HELP);
+
   private final Declared<Double> jitterSeconds =
       number("--jitter-seconds", null, 0, MAX_JITTER_SECONDS)
           .help(5, "Longest delay of an arrival, on the clock of the trace (default: 3).");
@@ -102,6 +108,7 @@ final class PolicyCases extends DeclaredOptions {
     }
     requireUse("--sample-seed", sampleSeed.isGiven(), "--sample", sample.isGiven());
     List<Integer> pools = poolTokens.value();
+    List<PoolGroup> further = GroupList.read(groups.value(), RouterComparison.TOKENS_PER_BLOCK);
     List<ReplayMode> allModes = modes.value();
     List<Setting> all = new ArrayList<>();
     for (Requests requests : requests()) {
@@ -109,7 +116,7 @@ final class PolicyCases extends DeclaredOptions {
         for (Load load : loads(requests)) {
           Traffic sized = requests.traffic().apply(load);
           for (int tokens : pools) {
-            all.add(new Setting(sized, mode, load, tokens));
+            all.add(new Setting(sized, mode, load, tokens, further));
           }
         }
       }

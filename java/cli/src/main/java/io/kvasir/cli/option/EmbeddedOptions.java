@@ -77,7 +77,8 @@ public final class EmbeddedOptions extends DeclaredOptions {
   }
 
   private static void refuseModelled(Predicate<String> isFlag, String instead) {
-    for (String option : List.of("--router", "--pool-tokens", "--speed", "--seed")) {
+    for (String option :
+        List.of("--router", "--pool-tokens", GroupList.OPTION, "--speed", "--seed")) {
       refuse(isFlag, option, instead);
     }
   }
@@ -150,6 +151,7 @@ public final class EmbeddedOptions extends DeclaredOptions {
         .router(router, ranks.routing().config())
         .poolTokens(ranks.pool().tokens())
         .tokensPerBlock(ranks.pool().tokensPerBlock())
+        .groups(ranks.pool().groups())
         .hashFormat(ranks.pool().hashFormat())
         .executor(ranks.executor())
         .queuePolicy(ranks.routing().queuePolicy())

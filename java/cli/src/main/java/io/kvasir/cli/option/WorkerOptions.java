@@ -5,6 +5,7 @@ import io.kvasir.engine.adp.AttentionDpConfig;
 import io.kvasir.engine.execute.CapacityPolicy;
 import io.kvasir.engine.execute.ExecutorOptions;
 import io.kvasir.engine.execute.WaitingQueuePolicy;
+import io.kvasir.engine.pool.PoolGroup;
 import io.kvasir.hash.HashFormat;
 import io.kvasir.simulator.replay.Measures;
 import io.kvasir.simulator.replay.ReplayMode;
@@ -61,6 +62,9 @@ public final class WorkerOptions extends DeclaredOptions {
 
   private final Declared<Integer> tokensPerBlock =
       integer("--tokens-per-block", "32", 1, MAX_BLOCK_TOKENS).help(43, "Tokens in a block");
+
+  private final Declared<String> groups =
+      text(GroupList.OPTION, GroupList.LABEL, PoolGroup.FULL).help(43, GroupList.HELP);
 
   private final Declared<HashFormat> hashFormat =
       choice("--hash-format", "kvasir", List.of(HashFormat.values()), HashFormat::id)
@@ -155,7 +159,7 @@ public final class WorkerOptions extends DeclaredOptions {
             Values.integer("--pool-tokens", poolTokens.value(), blockTokens, Integer.MAX_VALUE),
             blockTokens,
             hashFormat.value(),
-            List.of()),
+            GroupList.read(groups.value(), blockTokens)),
         new ReplaySettings.Routing(
             kind, attentionDp.config(executor().maxActiveRequests()), waitingQueuePolicy.value()),
         executor(),

@@ -77,7 +77,8 @@ class HybridRoutingTest {
             0,
             0,
             "kv-events",
-            EventSettings.NO_PORT);
+            EventSettings.NO_PORT,
+            false);
     EmbeddedSettings settings =
         EmbeddedSettings.builder("m")
             .ranks(1)

@@ -31,7 +31,6 @@ final class HitLearner {
   private final int[] prompt = new int[WINDOW];
   private final int[] cached = new int[WINDOW];
   private long seen;
-  private boolean reports;
   private HitCorrection learned = HitCorrection.NONE;
 
   HitLearner(int tokensPerBlock) {
@@ -43,8 +42,8 @@ final class HitLearner {
   }
 
   /**
-   * A request was served. Engines leave the number out where it is 0, so once one has been
-   * reported, none means 0.
+   * A request was served. Where no number is reported nothing is learned: engines leave it out for
+   * some endpoints, not only where it is 0.
    *
    * @param heldBlocks leading blocks of the prompt that the engine held
    * @param promptTokens the prompt's tokens
@@ -52,14 +51,13 @@ final class HitLearner {
    * @return whether {@link #learned} has changed
    */
   boolean served(int heldBlocks, int promptTokens, int cachedTokens) {
-    reports |= cachedTokens >= 0;
-    if (!reports || heldBlocks == 0) {
+    if (cachedTokens < 0 || heldBlocks == 0) {
       return false;
     }
     int at = (int) (seen++ % WINDOW);
     held[at] = heldBlocks;
     prompt[at] = promptTokens;
-    cached[at] = Math.max(0, cachedTokens) / tokensPerBlock;
+    cached[at] = cachedTokens / tokensPerBlock;
     if (seen % EVERY != 0) {
       return false;
     }
@@ -154,6 +152,7 @@ final class HitLearner {
           && gain > best
           && below >= MIN_IGNORED
           && 10 * hitsBelow <= below
+          && hitsAbove >= MIN_HITS
           && 4 * hitsAbove >= 3 * (expecting - below)) {
         best = gain;
         long ignored = bySize[below - 1] / 2;

@@ -121,7 +121,7 @@ class HitLearnerTest {
     assertTrue(error(learner, engine) < 0.03);
   }
 
-  /** An engine that starts again without speculation is learned anew within the window. */
+  /** After a restart without speculation, a window of requests replaces what was learned. */
   @Test
   void aRuleThatEndsIsForgotten() {
     Random random = new Random(SEED);

@@ -25,7 +25,7 @@ abstract class ServeRules {
       long excluded) {
 
     /** Excludes no server. */
-    static final long NOBODY = -1;
+    static final long NONE = -1;
 
     boolean excludes(long server) {
       return excluded == server;

@@ -195,7 +195,7 @@ class ServeRulesTest {
 
     private Ask ask() {
       String conversation = random.nextBoolean() ? "c" + random.nextInt(25) : null;
-      long excluded = random.nextInt(5) == 0 ? random.nextInt(SERVERS) : Ask.NOBODY;
+      long excluded = random.nextInt(5) == 0 ? random.nextInt(SERVERS) : Ask.NONE;
       boolean aware = policy.equals("kv_cache_aware");
       return switch (random.nextInt(3)) {
         case 0 -> new Ask(conversation, tokens(), null, List.of(), excluded);
@@ -257,7 +257,7 @@ class ServeRulesTest {
       if (!ask.messages().isEmpty() && ask.tokens() != null) {
         request.promptTokenIds(ask.tokens());
       }
-      if (ask.excluded() != Ask.NOBODY) {
+      if (ask.excluded() != Ask.NONE) {
         request.filter(RankFilter.exclude(Set.of(RankId.anyOf(ask.excluded()))));
       }
       return request.build();

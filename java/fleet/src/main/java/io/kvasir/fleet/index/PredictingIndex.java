@@ -27,7 +27,8 @@ public final class PredictingIndex extends ForwardingIndex {
   /** Per-thread buffers of a look-up. */
   private static final class Scratch {
     final RankMatches predicted = new RankMatches();
-    final Object2IntOpenHashMap<RankId> longest = new Object2IntOpenHashMap<>();
+    final RankMatches known = new RankMatches();
+    final Object2IntOpenHashMap<RankId> longer = new Object2IntOpenHashMap<>();
   }
 
   /**
@@ -89,19 +90,24 @@ public final class PredictingIndex extends ForwardingIndex {
       return;
     }
     if (matches.size() == 0) {
-      matches.addAll(own.predicted);
+      matches.addPredicted(own.predicted);
       return;
     }
-    own.longest.clear();
-    for (int i = 0; i < matches.size(); i++) {
-      own.longest.put(matches.rank(i), matches.blocks(i));
-    }
+    own.longer.clear();
     for (int i = 0; i < own.predicted.size(); i++) {
-      own.longest.mergeInt(own.predicted.rank(i), own.predicted.blocks(i), Math::max);
+      own.longer.put(own.predicted.rank(i), own.predicted.blocks(i));
     }
+    own.known.clear();
+    own.known.copy(matches);
     matches.clear();
-    for (Object2IntMap.Entry<RankId> rank : own.longest.object2IntEntrySet()) {
-      matches.add(rank.getKey(), rank.getIntValue());
+    for (int i = 0; i < own.known.size(); i++) {
+      RankId rank = own.known.rank(i);
+      int predictedBlocks = own.longer.removeInt(rank);
+      int blocksKnown = own.known.blocks(i);
+      matches.add(rank, Math.max(blocksKnown, predictedBlocks), predictedBlocks > blocksKnown);
+    }
+    for (Object2IntMap.Entry<RankId> rank : own.longer.object2IntEntrySet()) {
+      matches.add(rank.getKey(), rank.getIntValue(), true);
     }
   }
 

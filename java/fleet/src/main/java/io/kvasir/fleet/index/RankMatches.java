@@ -12,6 +12,7 @@ public final class RankMatches {
 
   private RankId[] ranks = new RankId[16];
   private int[] blocks = new int[16];
+  private boolean[] predicted = new boolean[16];
   private int size;
 
   /** Scratch space for an index: slots and their matched blocks. */
@@ -35,18 +36,34 @@ public final class RankMatches {
    * @param matchedBlocks its matched blocks, at least 1
    */
   public void add(RankId rank, int matchedBlocks) {
+    add(rank, matchedBlocks, false);
+  }
+
+  /** Adds a rank, some of whose blocks may not be known but only predicted. */
+  void add(RankId rank, int matchedBlocks, boolean hasPredicted) {
     if (size == blocks.length) {
       ranks = Arrays.copyOf(ranks, 2 * size);
       blocks = Arrays.copyOf(blocks, 2 * size);
+      predicted = Arrays.copyOf(predicted, 2 * size);
     }
     ranks[size] = rank;
+    predicted[size] = hasPredicted;
     blocks[size++] = matchedBlocks;
   }
 
   /** Adds the ranks of another look-up, none of which is present yet. O(its ranks). */
-  void addAll(RankMatches others) {
+  void copy(RankMatches others) {
     for (int i = 0; i < others.size; i++) {
-      add(others.ranks[i], others.blocks[i]);
+      add(others.ranks[i], others.blocks[i], others.predicted[i]);
+    }
+  }
+
+  /**
+   * Adds the ranks of a look-up of predicted blocks, none of which is present yet. O(its ranks).
+   */
+  void addPredicted(RankMatches others) {
+    for (int i = 0; i < others.size; i++) {
+      add(others.ranks[i], others.blocks[i], true);
     }
   }
 
@@ -64,8 +81,9 @@ public final class RankMatches {
       }
       if (at < size) {
         blocks[at] += others.blocks[i];
+        predicted[at] |= others.predicted[i];
       } else {
-        add(others.ranks[i], others.blocks[i]);
+        add(others.ranks[i], others.blocks[i], others.predicted[i]);
       }
     }
   }
@@ -80,6 +98,7 @@ public final class RankMatches {
     for (int i = 0; i < size; i++) {
       if (candidates.test(ranks[i])) {
         ranks[kept] = ranks[i];
+        predicted[kept] = predicted[i];
         blocks[kept++] = blocks[i];
       }
     }
@@ -118,6 +137,17 @@ public final class RankMatches {
    */
   public int blocks(int i) {
     return blocks[i];
+  }
+
+  /**
+   * Whether some of the matched blocks are only predicted, because their prompt was placed a moment
+   * ago.
+   *
+   * @param i the position, from 0
+   * @return false if the rank is known to hold all of them
+   */
+  public boolean hasPredicted(int i) {
+    return predicted[i];
   }
 
   /**

@@ -5,7 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.kvasir.event.BlockEvent;
+import io.kvasir.hash.BlockHashes;
 import io.kvasir.hash.HashFormat;
+import io.kvasir.hash.NativeBlockHasher;
+import io.kvasir.model.CacheScope;
 import io.kvasir.model.RankId;
 import io.kvasir.testing.harness.Await;
 import java.util.ArrayList;
@@ -60,6 +63,30 @@ class NativePrefixIndexTest extends PrefixIndexContract {
       assertThat(matches.size()).isEqualTo(2);
       assertThat(matches.blocks(RANK)).isEqualTo(HASHES.length);
       assertThat(matches.blocks(other)).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void blocksOfAPromptJustPlacedAreMarkedAsPredicted() {
+    RankId other = new RankId(1, 1);
+    int[] tokens = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
+    BlockHashes prompt = NativeBlockHasher.of(HashFormat.KVASIR, 4).hash(tokens, CacheScope.NONE);
+    try (PredictingIndex index =
+        new PredictingIndex(
+            new NativePrefixIndex(HashFormat.KVASIR, 4, 1 << 20),
+            new ApproximateIndex(
+                new NaiveIndex(HashFormat.KVASIR), ApproximateOptions.DEFAULT, () -> 0))) {
+      index.onPlaced(RANK, prompt);
+      index.apply(RANK, BlockEvent.Stored.named(null, prompt.sequence()[0]));
+      index.onPlaced(other, prompt);
+      index.apply(other, BlockEvent.Stored.named(null, prompt.sequence()));
+      RankMatches matches = new RankMatches();
+      index.match(prompt.sequence(), 3, matches);
+      assertThat(matches.size()).isEqualTo(2);
+      for (int i = 0; i < 2; i++) {
+        assertThat(matches.blocks(i)).isEqualTo(3);
+        assertThat(matches.hasPredicted(i)).isEqualTo(matches.rank(i).equals(RANK));
+      }
     }
   }
 

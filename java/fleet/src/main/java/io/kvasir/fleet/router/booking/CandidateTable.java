@@ -28,7 +28,10 @@ final class CandidateTable implements Candidates {
   /** By position in {@link #loads}: what is known of the rank that was there last, or null. */
   private @Nullable Known[] known = new Known[0];
 
-  /** By position in {@link #loads}: leading blocks of the request that the rank holds. */
+  /**
+   * By position in {@link #loads}: leading blocks of the request that the rank is known to hold; 0
+   * where some are only predicted.
+   */
   private int[] heldBlocks = new int[0];
 
   /** By position in {@link #loads}: those that its engine reuses. */
@@ -181,7 +184,7 @@ final class CandidateTable implements Candidates {
       int position = position(matches.rank(i));
       if (position >= 0) {
         int held = matches.blocks(i);
-        heldBlocks[position] = held;
+        heldBlocks[position] = matches.hasPredicted(i) ? 0 : held;
         matchedBlocks[position] =
             known(position).correction.blocks(held, promptTokens, tokensPerBlock);
       }
@@ -233,7 +236,8 @@ final class CandidateTable implements Candidates {
   }
 
   /**
-   * Leading blocks of the request that a candidate holds, whether its engine reuses them or not.
+   * Leading blocks of the request that a candidate is known to hold, whether its engine reuses them
+   * or not; 0 where some are only predicted.
    */
   int heldBlocks(int i) {
     return heldBlocks[positions[i]];

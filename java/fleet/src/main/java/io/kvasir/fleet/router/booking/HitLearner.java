@@ -9,9 +9,8 @@ import java.util.Arrays;
  * thread-safe.
  *
  * <p>Keeps the latest requests whose blocks the engine held, and explains them by as few rules as
- * possible: a rule that explains hardly more of them than none is not adopted. Requests that were
- * computed beside their prefix's first request, or whose blocks were evicted meanwhile, follow no
- * rule and are outvoted.
+ * possible: a rule that explains hardly more of them than none is not adopted. Requests whose
+ * blocks were evicted meanwhile follow no rule and are outvoted.
  */
 final class HitLearner {
 

@@ -50,9 +50,14 @@ final class AbsentWays {
         && (pause == null || pause.isOver(nowNs) || bytes < pause.bytes / 2);
   }
 
-  /** The maker does not have a way. */
-  void add(String way) {
-    missing.add(way);
+  /** The maker does not have a way. Returns false if that was known. */
+  boolean add(String way) {
+    return missing.add(way);
+  }
+
+  /** Whether the maker does not have a way. */
+  boolean isMissing(String way) {
+    return missing.contains(way);
   }
 
   /** Whether requests of a path lack tokens for the first time. */

@@ -8,7 +8,6 @@ import io.kvasir.gateway.openai.BodyScan;
 import io.kvasir.gateway.route.FleetWorker;
 import io.kvasir.gateway.worker.EngineQuestion;
 import java.util.ArrayList;
-import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -36,6 +35,9 @@ public final class TokenQuestions {
   /** The largest body whose copy is sent to a worker. */
   private static final int MAX_BODY_BYTES = 4 << 20;
 
+  private static final int UNAUTHORIZED = 401;
+  private static final int FORBIDDEN = 403;
+
   /** Prompts of one request for which a worker is asked. */
   static final int MAX_PROMPTS = 16;
 
@@ -52,6 +54,10 @@ public final class TokenQuestions {
 
     int bytes() {
       return way.bodies().stream().mapToInt(body -> body.length).sum();
+    }
+
+    boolean isMissing() {
+      return lacks.isMissing(way.id());
     }
 
     boolean isPossible() {
@@ -194,7 +200,8 @@ public final class TokenQuestions {
     private final EventLoop loop;
     private final TokenRequest request;
     private final Consumer<PromptTokens> then;
-    private final Iterator<Step> steps;
+    private final List<Step> steps;
+    private int at;
     private boolean asked;
     private final long endNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs);
 
@@ -203,28 +210,42 @@ public final class TokenQuestions {
       this.loop = loop;
       this.request = prepared.request;
       this.then = then;
-      this.steps = steps(prepared).iterator();
+      this.steps = steps(prepared);
     }
 
     /** Asks in the next way that a maker has. */
     void nextWay() {
-      Step last = null;
-      while (steps.hasNext()) {
-        Step step = steps.next();
-        last = step;
+      while (at < steps.size()) {
+        Step step = steps.get(at++);
         if (step.isPossible()) {
           next(step, new ArrayList<>());
           return;
         }
       }
-      if (last != null && last.lacks.isFirst(request.path())) {
+      if (steps.stream().allMatch(Step::isMissing)
+          && !request.body().has(BodyField.PREVIOUS_RESPONSE_ID)
+          && lacks(MakerLife.of(worker)).isFirst(request.path())) {
         LOG.warn(
-            "{}: requests to {} are placed without their tokens: {}",
+            "worker {}: requests to {} are placed without their tokens: {}",
             worker.name(),
             request.path(),
             TokenDialect.of(worker.flavor()).remedy(request.path()));
       }
       then.accept(estimate(request));
+    }
+
+    /** The renderer fails: the worker is asked next. */
+    private void skipRenderer(Step failed, TokenFlight.Outcome outcome) {
+      boolean refused = outcome.status() == UNAUTHORIZED || outcome.status() == FORBIDDEN;
+      if (refused && failed.lacks.add(failed.way.id())) {
+        LOG.warn("{} refuses questions without a key", failed.life.maker().name());
+      }
+      while (at < steps.size() && steps.get(at).life.equals(failed.life)) {
+        Step other = steps.get(at++);
+        if (outcome.failed()) {
+          other.lacks.pause(other.way.id(), other.bytes(), System.nanoTime());
+        }
+      }
     }
 
     /** Finds the tokens of the prompts that are left. */
@@ -244,7 +265,11 @@ public final class TokenQuestions {
     }
 
     private void fly(TokenCache.Key question, Step step, byte[] body, List<MadeTokens> found) {
+      TokenMaker maker = step.life.maker();
       long leftMs = TimeUnit.NANOSECONDS.toMillis(endNs - System.nanoTime());
+      if (maker instanceof TokenMaker.Rendering) {
+        leftMs = (leftMs + 1) / 2; // the worker is asked where it fails
+      }
       if (leftMs < 1) {
         then.accept(estimate(request));
         return;
@@ -263,10 +288,11 @@ public final class TokenQuestions {
       }
       boolean first = !asked;
       asked = true;
-      TokenMaker maker = step.life.maker();
       EngineQuestion.Receiver receiver =
           (status, answer) -> {
-            maker.onAnswer(status != EngineQuestion.NO_ANSWER);
+            if (status != EngineQuestion.NO_ANSWER) { // which a long prompt can cause
+              maker.onAnswer(status != EngineQuestion.NO_CONNECTION);
+            }
             int[] ids = status == 200 ? TokenAnswer.read(answer) : null;
             MadeTokens tokens = ids == null ? null : new MadeTokens(ids, step.life);
             if (tokens != null) {
@@ -298,7 +324,8 @@ public final class TokenQuestions {
           step.lacks.pause(way.id(), step.bytes(), System.nanoTime());
         }
         if (step.life.maker() instanceof TokenMaker.Rendering) {
-          nextWay(); // of the worker itself, if not of the renderer
+          skipRenderer(step, outcome);
+          nextWay();
         } else {
           then.accept(estimate(request));
         }

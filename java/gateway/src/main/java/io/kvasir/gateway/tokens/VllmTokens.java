@@ -62,6 +62,9 @@ final class VllmTokens implements TokenDialect {
 
   @Override
   public String remedy(String path) {
+    if (!RENDERED.contains(path)) {
+      return "the engine has no POST /tokenize";
+    }
     return "start vllm serve with --enable-scale-out (or VLLM_ENABLE_SCALE_OUT_ENDPOINTS=1), so"
         + " that it has POST "
         + path

@@ -62,6 +62,9 @@ public record WorkerSpec(
       throw new IllegalArgumentException(
           "poll must be left out with flavor=" + flavor.id() + " and with events");
     }
+    if (renderer != null && flavor != EngineFlavor.VLLM) {
+      throw new IllegalArgumentException("renderer must be left out with flavor=" + flavor.id());
+    }
     int first = Math.max(0, rankOffset);
     if (first + Math.max(1, ranks) > MAX_RANKS) {
       throw new IllegalArgumentException(

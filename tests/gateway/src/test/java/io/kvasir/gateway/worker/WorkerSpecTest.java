@@ -117,6 +117,8 @@ class WorkerSpecTest {
         "http://h:1,lb=none | lb must be one of internal, hybrid, external, not 'none'",
         "http://h:1,lb=external,ranks=2 | ranks must be 1 with lb=external",
         "http://h:1,lb=hybrid,flavor=sglang | lb must be left out with flavor=sglang",
+        "http://h:1,renderer=http://r:2,flavor=sglang | renderer must be left out with flavor=sglang",
+        "http://h:1,renderer=r:2 | renderer must be http://host:port, not 'r:2'",
         "http://h:1,rank_offset=4000,ranks=97 | rank_offset and ranks together must be at most",
         "http://h:1,block_size=0 | block_size must be 1 to 1048576, not '0'",
         "http://h:1,bind=yes | bind must be one of false, true, not 'yes'",

@@ -156,6 +156,15 @@ class RouteTraceTest {
     assertThat(outcome.exitCode()).isZero();
   }
 
+  /** An engine that names its phases otherwise does not agree by that. */
+  @Test
+  void decisionsOfWhichNoneIsScoredAreNoAgreement() {
+    Outcome outcome = read(LINE.replace("\"scored\"", "\"other\""), List.of());
+
+    assertThat(outcome.out()).contains("\n0 of 0 scored decisions agree\n");
+    assertThat(outcome.exitCode()).isOne();
+  }
+
   @Test
   void aLastLineThatIsCutOffIsLeftOut() {
     for (int length = 1; length < LINE.length() - 1; length += 13) {

@@ -31,6 +31,7 @@ public final class RouteTrace {
   private @Nullable DecisionCheck check;
   private long batches;
   private long decisions;
+  private long scored;
   private long unrouted;
   private long agreeing;
   private long rounded;
@@ -62,7 +63,7 @@ public final class RouteTrace {
    * Reads and compares all lines. A last line that is cut off is left out, because an engine that
    * is killed leaves one.
    *
-   * @return whether all scored decisions agree
+   * @return whether all scored decisions agree; false if decisions exist and none is scored
    * @throws IOException if the trace cannot be read
    * @throws InvalidLineException naming the file, the line and the field, if a line is not valid,
    *     or if there is none
@@ -81,7 +82,7 @@ public final class RouteTrace {
     if (batches == 0) {
       throw new InvalidLineException(name + ": has no batch");
     }
-    return agreeing == scored();
+    return agreeing == scored && (scored > 0 || decisions == 0);
   }
 
   /** The current line; null if it is cut off. */
@@ -112,6 +113,7 @@ public final class RouteTrace {
       decisions++;
       count(decision.phase());
       if (decision.phase().equals(TracedDecision.SCORED)) {
+        scored++;
         compare(batch, decision, check);
       }
       check.place(decision);
@@ -135,10 +137,6 @@ public final class RouteTrace {
     phases.merge(named ? phase : OTHER_PHASES, 1L, Long::sum);
   }
 
-  private long scored() {
-    return phases.getOrDefault(TracedDecision.SCORED, 0L);
-  }
-
   /** {@return the counts, and the first decision that differs, as lines of text} */
   public String report() {
     StringBuilder text = new StringBuilder();
@@ -151,7 +149,7 @@ public final class RouteTrace {
     }
     text.append(phases.isEmpty() ? "" : ")");
     text.append(", %d requests without a rank\n".formatted(unrouted));
-    text.append("%d of %d scored decisions agree".formatted(agreeing, scored()));
+    text.append("%d of %d scored decisions agree".formatted(agreeing, scored));
     text.append(rounded == 0 ? "\n" : ", %d of them except for rounding\n".formatted(rounded));
     if (!firstDifference.isEmpty()) {
       text.append("the first that differs: ").append(firstDifference).append('\n');

@@ -230,7 +230,7 @@ public sealed interface BlockEvent {
    * @param parentHash the engine's hash of the block before the first one; without meaning for a
    *     root
    * @param rootHash as for stored blocks
-   * @param handles one per block, unlike those of the main group and of other groups
+   * @param handles one per block, which name it within this group
    * @param hashes the engine's hash of each block, which is its handle in the main group
    * @param localHashes one per block; or null where blocks between them are left out
    * @param repeats as for stored blocks

@@ -102,14 +102,14 @@ public final class BlockFeed {
     committed.clear();
     if (!held.isEmpty()) {
       changes.add(new BlockChange.Removed(BlockChange.Group.FULL.index(), hashes()));
-      for (Further each : further) {
-        if (!each.held.isEmpty()) {
-          changes.add(new BlockChange.Removed(each.group.index(), array(each.held)));
-        }
-      }
-      clear();
-      publish();
     }
+    for (Further each : further) {
+      if (!each.held.isEmpty()) {
+        changes.add(new BlockChange.Removed(each.group.index(), array(each.held)));
+      }
+    }
+    clear();
+    publish();
   }
 
   private void clear() {

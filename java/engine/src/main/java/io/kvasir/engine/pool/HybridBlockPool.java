@@ -80,6 +80,7 @@ public final class HybridBlockPool implements BlockPool {
   }
 
   private void limitMatches(LeaseBatch batch) {
+    full.settle(); // so that the probe finds what the lease will find
     probe.clear();
     for (int i = 0; i < batch.size(); i++) {
       probe.add(batch.sequenceHashes(i), batch.matchableBlocks(i));

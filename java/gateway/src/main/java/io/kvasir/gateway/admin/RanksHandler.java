@@ -96,7 +96,7 @@ final class RanksHandler implements Consumer<Exchange> {
       json.writeNumberField("dp_rank", rank);
       RankReport report = followed == null ? null : followed.report(worker, rank);
       if (report != null && checks != null) {
-        write(json, report);
+        write(json, report, worker.profile().partlyAnnounced());
         write(json, checks.hits(rank));
         write(json, checks.parity(rank));
       }
@@ -153,12 +153,14 @@ final class RanksHandler implements Consumer<Exchange> {
     json.writeEndObject();
   }
 
-  private static void write(JsonGenerator json, RankReport report) throws IOException {
+  private static void write(JsonGenerator json, RankReport report, boolean partlyAnnounced)
+      throws IOException {
     FeedStatus feed = report.feed();
     json.writeStringField("state", feed.state().id());
     json.writeNumberField("blocks", report.blocks());
     json.writeNumberField("copies", report.copies());
-    json.writeStringField("matches", report.upperBound() ? "upper_bound" : "exact");
+    json.writeStringField(
+        "matches", report.upperBound() || partlyAnnounced ? "upper_bound" : "exact");
     json.writeBooleanField("untrusted", report.untrusted());
     json.writeNumberField("last_batch", feed.lastNumber());
     json.writeNumberField("batches", feed.batches());

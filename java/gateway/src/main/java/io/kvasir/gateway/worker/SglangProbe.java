@@ -12,22 +12,51 @@ import org.jspecify.annotations.Nullable;
  * SGLang describes itself at {@code /server_info}, older versions at {@code /get_server_info}. Its
  * object {@code kv_events} says where the ranks publish: a port for rank 0, and as many higher for
  * each other rank as its number. Metrics exist only with {@code --enable-metrics}.
+ *
+ * <p>Its block events describe the cache of full attention only. Layers with a window or with
+ * recurrent state free theirs without an event: such models are known by their architecture at
+ * {@code /model_info}, and by pools of these layers in the metrics.
  */
 final class SglangProbe implements FlavorProbe {
 
+  private static final byte[] NOTHING = {};
   private static final String INFO = "/server_info";
   private static final String OLD_INFO = "/get_server_info";
+  private static final String MODEL = "/model_info";
+  private static final String OLD_MODEL = "/get_model_info";
   private static final String METRICS = "/metrics";
   private static final String CACHE = "sglang:cache_config_info";
+  private static final String WINDOW_POOL = "sglang:swa_token_usage";
+  private static final String STATE_POOL = "sglang:mamba_usage";
+
+  /** What the names of architectures begin with whose windows have a pool of their own. */
+  private static final List<String> WINDOWS =
+      List.of("Llama4For", "GptOssFor", "MiMoV2", "Step3p5", "Gemma4For");
+
+  /** And of those with recurrent layers. */
+  private static final List<String> STATES =
+      List.of(
+          "Qwen3Next",
+          "Qwen3_5",
+          "NemotronH",
+          "FalconH1",
+          "KimiLinear",
+          "JetNemotron",
+          "GraniteMoeHybrid",
+          "Lfm2");
 
   @Override
   public List<String> targets() {
-    return List.of(INFO, OLD_INFO, METRICS);
+    return List.of(INFO, OLD_INFO, MODEL, OLD_MODEL, METRICS);
   }
 
   @Override
   public boolean needs(String target, Map<String, byte[]> answers) {
-    return !target.equals(OLD_INFO) || !answers.containsKey(INFO);
+    return switch (target) {
+      case OLD_INFO -> !answers.containsKey(INFO);
+      case MODEL, OLD_MODEL -> false; // an engine without them is as good
+      default -> true;
+    };
   }
 
   @Override
@@ -45,7 +74,7 @@ final class SglangProbe implements FlavorProbe {
       blockSize = EngineJson.number(info, "page_size", 1, MAX_BLOCK_SIZE, 0);
     }
     long blocks = 0;
-    byte[] metrics = answers.getOrDefault(METRICS, new byte[0]);
+    byte[] metrics = answers.getOrDefault(METRICS, NOTHING);
     for (PrometheusText.Sample sample : PrometheusText.read(metrics, Set.of(CACHE))) {
       long size = sample.number("page_size");
       blockSize = blockSize == 0 && size > 0 && size <= MAX_BLOCK_SIZE ? (int) size : blockSize;
@@ -63,7 +92,29 @@ final class SglangProbe implements FlavorProbe {
         ranks,
         -1,
         oneNode ? events(events, Math.max(1, ranks), url) : null,
+        hasOtherPools(info, answers),
         Map.of());
+  }
+
+  private static boolean hasOtherPools(JsonNode info, Map<String, byte[]> answers) {
+    byte[] metrics = answers.getOrDefault(METRICS, NOTHING);
+    for (PrometheusText.Sample sample :
+        PrometheusText.read(metrics, Set.of(WINDOW_POOL, STATE_POOL))) {
+      if (sample.value() > 0) {
+        return true;
+      }
+    }
+    boolean windowsApart = !info.path("disable_hybrid_swa_memory").asBoolean();
+    JsonNode model =
+        EngineJson.read(answers.getOrDefault(MODEL, answers.getOrDefault(OLD_MODEL, NOTHING)));
+    for (JsonNode architecture : model.path("architectures")) {
+      String name = architecture.asText();
+      if (STATES.stream().anyMatch(name::startsWith)
+          || (windowsApart && WINDOWS.stream().anyMatch(name::startsWith))) {
+        return true;
+      }
+    }
+    return false;
   }
 
   private static @Nullable EventEndpoints events(JsonNode events, int ranks, URI url) {

@@ -50,6 +50,7 @@ final class TrtllmProbe implements FlavorProbe {
         0,
         -1,
         null,
+        false,
         Map.of());
   }
 }

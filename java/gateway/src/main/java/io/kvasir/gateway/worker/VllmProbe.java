@@ -50,6 +50,7 @@ final class VllmProbe implements FlavorProbe {
         whole ? ranks.size() : 0,
         whole ? ranks.first().intValue() : -1,
         null,
+        false,
         Map.of());
   }
 }

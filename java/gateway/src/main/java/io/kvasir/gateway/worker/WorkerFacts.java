@@ -12,6 +12,8 @@ import org.jspecify.annotations.Nullable;
  * @param ranks data-parallel ranks behind its URL; 0 if unknown
  * @param firstRank the number of the first of them in the whole deployment; -1 if unknown
  * @param events where block events come from; null if unknown
+ * @param partlyAnnounced whether it has windows or recurrent layers that its block events leave
+ *     out, so that it may reuse less than they say
  * @param adapters the LoRA adapters and their base models, by the names that requests use
  */
 public record WorkerFacts(
@@ -21,10 +23,11 @@ public record WorkerFacts(
     int ranks,
     int firstRank,
     @Nullable EventEndpoints events,
+    boolean partlyAnnounced,
     Map<String, String> adapters) {
 
   /** Nothing is known. */
-  public static final WorkerFacts NONE = new WorkerFacts(null, 0, 0, 0, -1, null, Map.of());
+  public static final WorkerFacts NONE = new WorkerFacts(null, 0, 0, 0, -1, null, false, Map.of());
 
   /** Copies the map. */
   public WorkerFacts {
@@ -37,6 +40,7 @@ public record WorkerFacts(
    * @param now the base models of adapters
    */
   public WorkerFacts withAdapters(Map<String, String> now) {
-    return new WorkerFacts(version, blockSize, kvBlocks, ranks, firstRank, events, now);
+    return new WorkerFacts(
+        version, blockSize, kvBlocks, ranks, firstRank, events, partlyAnnounced, now);
   }
 }

@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param blockSize tokens of a KV block; 0 if unknown
  * @param kvBlocks KV blocks of each rank; 0 if unknown
  * @param events where block events come from; null if unknown
+ * @param partlyAnnounced whether it may reuse less than its block events say
  * @param forwardPasses where each rank publishes the metrics of its steps; empty if unknown
  * @param problems where statement and engine contradict each other, in words
  */
@@ -26,6 +27,7 @@ public record WorkerProfile(
     int blockSize,
     long kvBlocks,
     @Nullable EventEndpoints events,
+    boolean partlyAnnounced,
     List<String> forwardPasses,
     List<String> problems) {
 
@@ -61,6 +63,7 @@ public record WorkerProfile(
         blockSize,
         facts.kvBlocks(),
         events(spec, facts, ranks, offset, problems),
+        facts.partlyAnnounced(),
         forwardPasses(spec, ranks, offset, problems),
         problems);
   }
@@ -72,7 +75,16 @@ public record WorkerProfile(
    */
   public WorkerProfile withBlockSize(int tokens) {
     return new WorkerProfile(
-        version, ranks, rankOffset, balancing, tokens, kvBlocks, events, forwardPasses, problems);
+        version,
+        ranks,
+        rankOffset,
+        balancing,
+        tokens,
+        kvBlocks,
+        events,
+        partlyAnnounced,
+        forwardPasses,
+        problems);
   }
 
   private static int stated(

@@ -11,6 +11,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class FlavorProbeTest {
 
@@ -46,7 +48,7 @@ class FlavorProbeTest {
             vllm:num_requests_running{engine='4',model_name='m'} 0.0
             vllm:num_requests_running{engine='5',model_name='m'} 0.0
             """);
-    assertThat(facts).isEqualTo(new WorkerFacts("0.26.1", 16, 990, 2, 4, null, Map.of()));
+    assertThat(facts).isEqualTo(new WorkerFacts("0.26.1", 16, 990, 2, 4, null, false, Map.of()));
   }
 
   @Test
@@ -95,7 +97,30 @@ class FlavorProbeTest {
             "{'version':'old','page_size':1}",
             "/metrics",
             "sglang:cache_config_info{page_size='1',num_pages='77'} 1");
-    assertThat(facts).isEqualTo(new WorkerFacts("0.5.19", 64, 77, 0, -1, null, Map.of()));
+    assertThat(facts).isEqualTo(new WorkerFacts("0.5.19", 64, 77, 0, -1, null, false, Map.of()));
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "/model_info, LlamaForCausalLM, false, 0, false",
+    "/model_info, GptOssForCausalLM, false, 0, true",
+    "/get_model_info, Gemma4ForConditionalGeneration, false, 0, true",
+    "/model_info, GptOssForCausalLM, true, 0, false",
+    "/model_info, Qwen3NextForCausalLM, true, 0, true",
+    "/model_info, NewForCausalLM, false, 0.25, true",
+  })
+  void sglangsOtherPoolsAreKnownByArchitectureAndMetrics(
+      String target, String architecture, boolean oneMemory, double usage, boolean expected) {
+    WorkerFacts facts =
+        read(
+            EngineFlavor.SGLANG,
+            "/server_info",
+            "{'page_size':64,'disable_hybrid_swa_memory':" + oneMemory + "}",
+            target,
+            "{'model_type':'x','architectures':['" + architecture + "']}",
+            "/metrics",
+            "sglang:token_usage 0.5\nsglang:mamba_usage 0\nsglang:swa_token_usage " + usage);
+    assertThat(facts.partlyAnnounced()).isEqualTo(expected);
   }
 
   @Test
@@ -118,7 +143,7 @@ class FlavorProbeTest {
     String info = "{'tokens_per_block':32}";
     WorkerFacts facts =
         read(EngineFlavor.TRTLLM, "/version", "{'version':'1.3.0rc27'}", "/server_info", info);
-    assertThat(facts).isEqualTo(new WorkerFacts("1.3.0rc27", 32, 0, 0, -1, null, Map.of()));
+    assertThat(facts).isEqualTo(new WorkerFacts("1.3.0rc27", 32, 0, 0, -1, null, false, Map.of()));
     facts =
         read(
             EngineFlavor.TRTLLM,
@@ -129,7 +154,7 @@ class FlavorProbeTest {
             trtllm_kv_cache_tokens_per_block{m='x'} 64.0
             trtllm_kv_cache_max_blocks 1.0123e4
             """);
-    assertThat(facts).isEqualTo(new WorkerFacts(null, 64, 10_123, 0, -1, null, Map.of()));
+    assertThat(facts).isEqualTo(new WorkerFacts(null, 64, 10_123, 0, -1, null, false, Map.of()));
   }
 
   /** Reading it would take statistics from their consumer. */

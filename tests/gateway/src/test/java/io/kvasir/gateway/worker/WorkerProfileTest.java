@@ -17,7 +17,7 @@ class WorkerProfileTest {
   }
 
   private static WorkerFacts facts(int blockSize, int ranks, int first, EventEndpoints events) {
-    return new WorkerFacts("0.26.0", blockSize, 9, ranks, first, events, Map.of());
+    return new WorkerFacts("0.26.0", blockSize, 9, ranks, first, events, false, Map.of());
   }
 
   @Test
@@ -33,6 +33,7 @@ class WorkerProfileTest {
                 16,
                 9,
                 FOUND,
+                false,
                 List.of(),
                 List.of()));
   }

@@ -28,6 +28,7 @@ public final class HybridBlockPool implements BlockPool {
   private final FurtherGroups groups;
   private final ProbeBatch probe = new ProbeBatch();
   private int[] limits = new int[8];
+  private int[] asked = new int[8];
 
   /* Numbers of events: the next one of this pool, and of the pool with full attention. */
   private long nextEvent;
@@ -68,14 +69,22 @@ public final class HybridBlockPool implements BlockPool {
   @Override
   public void lease(LeaseBatch batch) {
     limitMatches(batch);
-    full.lease(batch);
+    try {
+      full.lease(batch);
+    } finally {
+      restoreMatches(batch);
+    }
     begin(batch);
   }
 
   @Override
   public void lease(LeaseBatch batch, ExtendBatch reserved) {
     limitMatches(batch);
-    full.lease(batch, reserved);
+    try {
+      full.lease(batch, reserved);
+    } finally {
+      restoreMatches(batch);
+    }
     begin(batch);
   }
 
@@ -87,14 +96,22 @@ public final class HybridBlockPool implements BlockPool {
     }
     if (limits.length < batch.size()) {
       limits = new int[2 * batch.size()];
+      asked = new int[limits.length];
     }
     full.probe(probe, limits, 0);
     for (int i = 0; i < batch.size(); i++) {
       int limit = limit(batch.sequenceHashes(i), 0, limits[i]);
+      asked[i] = batch.matchableBlocks(i);
       if (limit < limits[i]) {
         limits[i] = limit;
-        batch.limitMatch(i, limit);
+        batch.matchableBlocks(i, limit);
       }
+    }
+  }
+
+  private void restoreMatches(LeaseBatch batch) {
+    for (int i = 0; i < batch.size(); i++) {
+      batch.matchableBlocks(i, asked[i]);
     }
   }
 

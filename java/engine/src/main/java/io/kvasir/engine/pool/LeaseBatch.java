@@ -163,9 +163,9 @@ public final class LeaseBatch {
     return reserveBlocks[i];
   }
 
-  /** Lets request {@code i} match fewer blocks. */
-  void limitMatch(int i, int most) {
-    matchableBlocks[i] = Math.min(matchableBlocks[i], most);
+  /** Lets request {@code i} match other blocks: at most as many as it was added with. */
+  void matchableBlocks(int i, int most) {
+    matchableBlocks[i] = most;
   }
 
   void answer(int i, int lease, int matched, long missing) {

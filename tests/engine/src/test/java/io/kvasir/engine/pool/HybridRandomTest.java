@@ -33,16 +33,19 @@ public class HybridRandomTest {
   private final List<Set<Long>> held = new ArrayList<>();
   private long nextEvent;
   private int shortened;
+  private int extended;
 
   /** A lease with its computed blocks. */
   private static final class Running {
     final int lease;
     final Prompt prompt;
+    int blocks;
     int computed;
 
-    Running(int lease, Prompt prompt, int computed) {
+    Running(int lease, Prompt prompt, int blocks, int computed) {
       this.lease = lease;
       this.prompt = prompt;
+      this.blocks = blocks;
       this.computed = computed;
     }
   }
@@ -73,6 +76,7 @@ public class HybridRandomTest {
       }
     }
     assertThat(shortened).as("matches that a group shortens").isGreaterThan(STEPS / 100);
+    assertThat(extended).as("leases that grow").isGreaterThan(STEPS / 100);
   }
 
   private void change(HybridBlockPool pool, List<PoolGroup> groups) {
@@ -84,8 +88,10 @@ public class HybridRandomTest {
       start(pool, groups);
     } else if (kind < 140 && !running.isEmpty()) {
       Running each = running.get(random.nextInt(running.size()));
-      int left = each.prompt.blocks() - each.computed;
-      if (left > 0) {
+      int left = Math.min(each.blocks, each.prompt.blocks()) - each.computed;
+      if (left == 0 && each.blocks < each.prompt.blocks()) {
+        extend(pool, each);
+      } else if (left > 0) {
         int to = each.computed + 1 + random.nextInt(left);
         CommitBatch batch = new CommitBatch();
         batch.add(each.lease, each.prompt.tokens(), each.prompt.names(), each.computed, to);
@@ -97,6 +103,17 @@ public class HybridRandomTest {
     }
   }
 
+  private void extend(HybridBlockPool pool, Running running) {
+    ExtendBatch batch = new ExtendBatch();
+    int more = 1 + random.nextInt(running.prompt.blocks() - running.blocks);
+    batch.add(running.lease, more);
+    pool.extend(batch);
+    if (batch.granted(0)) {
+      running.blocks += more;
+      extended++;
+    }
+  }
+
   private void start(HybridBlockPool pool, List<PoolGroup> groups) {
     LeaseBatch batch = new LeaseBatch();
     List<Prompt> asked = new ArrayList<>();
@@ -104,15 +121,19 @@ public class HybridRandomTest {
     for (int i = 1 + random.nextInt(most); i > 0; i--) {
       Prompt prompt = prompts.next();
       asked.add(prompt);
-      int blocks = Math.max(1, prompt.blocks());
+      int blocks = Math.max(1, prompt.blocks() - random.nextInt(3));
       batch.add(prompt.tokens(), prompt.names(), prompt.scope(), prompt.blocks(), blocks, 0);
     }
+    int[] matchable = IntStream.range(0, asked.size()).map(batch::matchableBlocks).toArray();
     pool.lease(batch);
     for (int i = 0; i < asked.size(); i++) {
+      assertThat(batch.matchableBlocks(i)).as("what the caller asked for").isEqualTo(matchable[i]);
       if (batch.lease(i) != LeaseBatch.REFUSED) {
         int matched = batch.matchedBlocks(i);
-        assertThat(matched).as("seed %d", SEED).isEqualTo(usable(asked.get(i), groups));
-        running.add(new Running(batch.lease(i), asked.get(i), matched));
+        assertThat(matched)
+            .as("seed %d", SEED)
+            .isEqualTo(usable(asked.get(i), matchable[i], groups));
+        running.add(new Running(batch.lease(i), asked.get(i), batch.blocks(i), matched));
       }
     }
   }
@@ -159,17 +180,21 @@ public class HybridRandomTest {
   }
 
   private int usable(Prompt prompt, List<PoolGroup> groups) {
+    return usable(prompt, prompt.blocks(), groups);
+  }
+
+  private int usable(Prompt prompt, int most, List<PoolGroup> groups) {
     int full = 0;
-    while (full < prompt.blocks() && held.get(0).contains(prompt.names()[full])) {
+    while (full < most && held.get(0).contains(prompt.names()[full])) {
       full++;
     }
-    int usable = usable(prompt, full, groups);
+    int usable = longest(prompt, full, groups);
     shortened += usable < full ? 1 : 0;
     return usable;
   }
 
   /** The longest prefix of at most so many blocks, each length tried in turn. */
-  private int usable(Prompt prompt, int most, List<PoolGroup> groups) {
+  private int longest(Prompt prompt, int most, List<PoolGroup> groups) {
     int length = most;
     while (length > 0 && !allAllow(prompt, length, groups)) {
       length--;

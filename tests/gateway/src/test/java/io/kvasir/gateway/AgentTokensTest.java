@@ -7,7 +7,9 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.kvasir.exchange.EngineFlavor;
+import io.kvasir.testing.harness.Await;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -168,6 +170,7 @@ class AgentTokensTest {
 
   /** Cached tokens as a share of those of each conversation's last turn, in whole blocks. */
   private static double share(TestGateway gateway, Api api) throws IOException {
+    Await.until("live ranks", () -> isLive(gateway));
     Random random = new Random(SEED);
     List<Session> sessions = new ArrayList<>();
     for (int i = 0; i < SESSIONS; i++) {
@@ -189,6 +192,15 @@ class AgentTokensTest {
       }
     }
     return (double) cached / possible;
+  }
+
+  private static boolean isLive(TestGateway gateway) {
+    try {
+      return JSON.readTree(gateway.admin("/kvasir/ranks").text()).findValuesAsText("state").stream()
+          .allMatch("live"::equals);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   /** Predicted hits by those that were, of requests whose ranks are known. */

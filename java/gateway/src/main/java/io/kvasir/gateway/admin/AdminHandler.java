@@ -7,13 +7,19 @@ import io.kvasir.exchange.Headers;
 import io.kvasir.gateway.observe.GatewayMetrics;
 import io.kvasir.gateway.proxy.Probe;
 import io.kvasir.gateway.proxy.Services;
+import io.kvasir.gateway.route.EndpointTokens;
 import io.kvasir.gateway.route.FleetWorker;
+import io.kvasir.gateway.route.InexactCause;
+import io.kvasir.gateway.route.ModelFleet;
 import io.kvasir.gateway.route.ModelFleets;
+import io.kvasir.gateway.route.RoutingExactness;
 import io.netty.buffer.Unpooled;
 import java.io.IOException;
 import java.io.StringWriter;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 
@@ -72,7 +78,7 @@ public final class AdminHandler implements Consumer<Exchange> {
     }
     Probe probe = Probe.of(path);
     if (probe != null) {
-      probe(exchange, probe);
+      probe(exchange, probe, exchange.target().endsWith("?verbose"));
       return;
     }
     switch (path) {
@@ -97,14 +103,27 @@ public final class AdminHandler implements Consumer<Exchange> {
     }
   }
 
-  private void probe(Exchange exchange, Probe probe) {
+  private void probe(Exchange exchange, Probe probe, boolean verbose) {
     if (probe == Probe.LIVE) {
       reply(exchange, 200, TEXT, "ok\n");
     } else if (ready.getAsBoolean()) {
-      reply(exchange, 200, TEXT, "ready\n");
+      reply(exchange, 200, TEXT, "ready\n" + (verbose ? exactness() : ""));
     } else {
       reply(exchange, 503, TEXT, "no worker is healthy, or the gateway stops\n");
     }
+  }
+
+  /** A line for each model and endpoint that was used. */
+  private String exactness() {
+    StringBuilder text = new StringBuilder();
+    for (Map.Entry<String, ModelFleet> fleet : new TreeMap<>(fleets.fleets()).entrySet()) {
+      Map<String, InexactCause> workers = fleet.getValue().inexactWorkers();
+      for (EndpointTokens tokens : fleet.getValue().exactness().endpoints()) {
+        text.append(fleet.getKey()).append(' ').append(tokens.endpoint()).append(' ');
+        text.append(RoutingExactness.state(tokens, workers)).append('\n');
+      }
+    }
+    return text.toString();
   }
 
   private String workers() {

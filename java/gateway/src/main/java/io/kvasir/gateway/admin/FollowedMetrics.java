@@ -5,10 +5,13 @@ import io.kvasir.fleet.wire.SkipCause;
 import io.kvasir.gateway.events.FeedState;
 import io.kvasir.gateway.events.FleetSteps;
 import io.kvasir.gateway.events.RankReport;
+import io.kvasir.gateway.route.EndpointTokens;
 import io.kvasir.gateway.route.FleetWorker;
 import io.kvasir.gateway.route.FollowedRanks;
+import io.kvasir.gateway.route.InexactCause;
 import io.kvasir.gateway.route.ModelFleet;
 import io.kvasir.gateway.route.ModelFleets;
+import io.kvasir.gateway.route.RoutingExactness;
 import io.kvasir.gateway.verify.BlockParity;
 import io.kvasir.gateway.verify.Verdict;
 import io.kvasir.gateway.verify.WorkerChecks;
@@ -36,11 +39,12 @@ final class FollowedMetrics {
    * Writes the metrics.
    *
    * @param fleets the workers by model
-   * @return lines; empty if no events are followed
+   * @return lines; empty if nothing is known
    */
   public static String text(ModelFleets fleets) {
     FollowedMetrics metrics = new FollowedMetrics();
     for (Map.Entry<String, ModelFleet> fleet : fleets.fleets().entrySet()) {
+      metrics.add(fleet.getKey(), fleet.getValue());
       FollowedRanks followed = fleet.getValue().followed();
       if (followed != null) {
         metrics.add(fleet.getKey(), followed.events().stats());
@@ -56,6 +60,34 @@ final class FollowedMetrics {
       }
     }
     return metrics.text();
+  }
+
+  private void add(String model, ModelFleet fleet) {
+    Map<String, InexactCause> workers = fleet.inexactWorkers();
+    for (EndpointTokens tokens : fleet.exactness().endpoints()) {
+      String labels = label("model", model) + "," + label("endpoint", tokens.endpoint());
+      RoutingExactness.State state = RoutingExactness.state(tokens, workers);
+      add(
+          "gauge",
+          "kvasir_routing_exactness",
+          "How exactly requests are routed: 1 exact, 0.5 approximate, 0 by load only.",
+          labels,
+          Double.toString(state.exactness().value()));
+      if (state.cause() != null) {
+        gauge(
+            "routing_inexact_cause",
+            "Why requests are not routed exactly.",
+            labels + "," + label("cause", state.cause().code()),
+            1);
+      }
+      for (boolean known : new boolean[] {true, false}) {
+        counter(
+            "placed_prompts",
+            "Requests that a router has placed, by whether their tokens were known.",
+            labels + "," + label("tokens", known ? "known" : "estimated"),
+            known ? tokens.known() : tokens.missing());
+      }
+    }
   }
 
   private void add(String model, StreamStats stats) {
@@ -172,14 +204,14 @@ final class FollowedMetrics {
   }
 
   private void counter(String name, String help, String labels, long value) {
-    add("counter", "kvasir_" + name + "_total", help, labels, value);
+    add("counter", "kvasir_" + name + "_total", help, labels, Long.toString(value));
   }
 
   private void gauge(String name, String help, String labels, long value) {
-    add("gauge", "kvasir_" + name, help, labels, value);
+    add("gauge", "kvasir_" + name, help, labels, Long.toString(value));
   }
 
-  private void add(String type, String name, String help, String labels, long value) {
+  private void add(String type, String name, String help, String labels, String value) {
     families
         .computeIfAbsent(name, any -> new Family(type, help, new ArrayList<>()))
         .lines()

@@ -10,10 +10,14 @@ import io.kvasir.gateway.events.FeedStatus;
 import io.kvasir.gateway.events.FleetSteps;
 import io.kvasir.gateway.events.RankReport;
 import io.kvasir.gateway.proxy.Replies;
+import io.kvasir.gateway.route.EndpointTokens;
+import io.kvasir.gateway.route.Exactness;
 import io.kvasir.gateway.route.FleetWorker;
 import io.kvasir.gateway.route.FollowedRanks;
+import io.kvasir.gateway.route.InexactCause;
 import io.kvasir.gateway.route.ModelFleet;
 import io.kvasir.gateway.route.ModelFleets;
+import io.kvasir.gateway.route.RoutingExactness;
 import io.kvasir.gateway.verify.BlockParity;
 import io.kvasir.gateway.verify.TokenDifference;
 import io.kvasir.gateway.verify.WorkerChecks;
@@ -85,6 +89,12 @@ final class RanksHandler implements Consumer<Exchange> {
       json.writeStringField("missing_usage_option", checks.missingUsageOption());
       write(json, fleet.router().correction(worker.id()));
     }
+    InexactCause cause = fleet.inexact(worker);
+    json.writeStringField("exactness", (cause == null ? Exactness.EXACT : cause.exactness()).id());
+    if (cause != null) {
+      json.writeStringField("exactness_cause", cause.code());
+    }
+    writeEndpoints(json, fleet);
     json.writeArrayFieldStart("problems");
     for (String problem : fleet.problems(worker)) {
       json.writeString(problem);
@@ -151,6 +161,25 @@ final class RanksHandler implements Consumer<Exchange> {
       json.writeStringField("stored_text", difference.storedText());
     }
     json.writeEndObject();
+  }
+
+  /** How exactly requests to the worker's model are routed, by their endpoint. */
+  private static void writeEndpoints(JsonGenerator json, ModelFleet fleet) throws IOException {
+    Map<String, InexactCause> workers = fleet.inexactWorkers();
+    json.writeArrayFieldStart("endpoints");
+    for (EndpointTokens tokens : fleet.exactness().endpoints()) {
+      RoutingExactness.State state = RoutingExactness.state(tokens, workers);
+      json.writeStartObject();
+      json.writeStringField("endpoint", tokens.endpoint());
+      json.writeStringField("exactness", state.exactness().id());
+      if (state.cause() != null) {
+        json.writeStringField("cause", state.cause().code());
+      }
+      json.writeNumberField("prompts_with_tokens", tokens.known());
+      json.writeNumberField("prompts_without", tokens.missing());
+      json.writeEndObject();
+    }
+    json.writeEndArray();
   }
 
   private static void write(JsonGenerator json, RankReport report, boolean partlyAnnounced)

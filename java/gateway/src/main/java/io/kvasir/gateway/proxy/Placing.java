@@ -8,6 +8,7 @@ import io.kvasir.fleet.router.Refusal;
 import io.kvasir.fleet.router.RouteOutcome;
 import io.kvasir.gateway.openai.BodyScan;
 import io.kvasir.gateway.route.FleetWorker;
+import io.kvasir.gateway.route.InexactCause;
 import io.kvasir.gateway.route.ModelFleet;
 import io.kvasir.gateway.route.ModelFleet.Target;
 import io.kvasir.gateway.tokens.PromptTokens;
@@ -40,6 +41,9 @@ final class Placing {
   private final CandidateWorkers candidates;
   private final Services services;
   private final long arrivedNs;
+
+  /** Whether the model knows how exactly the request is routed. */
+  private boolean counted;
 
   /** What a choice comes to. */
   interface Result {
@@ -173,6 +177,10 @@ final class Placing {
       if (inbound.tokens() == null && body != null && among.router().readsTokens(request)) {
         return questions(among, body, result);
       }
+      if (inbound.tokens() == null && body != null && !counted) {
+        counted = true;
+        among.exactness().onPlaced(inbound.endpoint().id(), InexactCause.POLICY);
+      }
       return new Routed(among, request, among.route(request), large, true, result);
     } catch (BodyPrompt.NoRoom e) {
       return () -> result.onRefused(e.problem());
@@ -211,6 +219,7 @@ final class Placing {
             found -> {
               if (!wait.cancelled) {
                 inbound.tokens(found);
+                among.exactness().onPlaced(inbound.endpoint().id(), found.missing());
                 start(among, result);
               }
             });

@@ -10,6 +10,7 @@ import io.kvasir.gateway.events.RankReport;
 import io.kvasir.gateway.verify.EventHistories;
 import io.kvasir.gateway.verify.SentBytes;
 import io.kvasir.gateway.verify.SentPrompts;
+import io.kvasir.gateway.verify.Verdict;
 import io.kvasir.gateway.verify.WorkerChecks;
 import io.kvasir.gateway.worker.EventEndpoints;
 import io.kvasir.model.RankId;
@@ -271,6 +272,43 @@ public final class FollowedRanks implements AutoCloseable {
    */
   public @Nullable RankReport report(FleetWorker worker, int rank) {
     return events.report(id(worker, rank));
+  }
+
+  /** Why a worker is not matched exactly, the worst first; null if it is. */
+  @Nullable InexactCause inexact(FleetWorker worker) {
+    Followed followed = workers.get(worker);
+    if (followed == null) {
+      return InexactCause.NO_EVENTS;
+    }
+    if (followed.checks.tokens().verdict() == Verdict.CONTRADICTED) {
+      return InexactCause.TOKEN_MISMATCH;
+    }
+    if (followed.checks.steering().verdict() == Verdict.CONTRADICTED) {
+      return InexactCause.RANK_MISMATCH;
+    }
+    InexactCause worst = worker.profile().partlyAnnounced() ? InexactCause.UPPER_BOUND : null;
+    for (int rank = 0; rank < followed.ranks; rank++) {
+      InexactCause cause = inexact(report(worker, rank));
+      worst = cause != null && (worst == null || cause.compareTo(worst) < 0) ? cause : worst;
+    }
+    return worst;
+  }
+
+  private static @Nullable InexactCause inexact(@Nullable RankReport report) {
+    if (report == null) {
+      return InexactCause.NO_EVENTS;
+    }
+    if (report.otherBlockSize() > 0) {
+      return InexactCause.BLOCK_SIZE_MISMATCH;
+    }
+    return switch (report.feed().state()) {
+      case CONNECTING, SILENT, DISCONNECTED -> InexactCause.EVENTS_SILENT;
+      case REPLAYING, FAILED -> InexactCause.EVENTS_LOST;
+      case LIVE ->
+          report.untrusted()
+              ? InexactCause.EVENTS_LOST
+              : report.upperBound() ? InexactCause.UPPER_BOUND : null;
+    };
   }
 
   /** The block size of a worker's events that were not applied because of it; 0 for none. */

@@ -12,7 +12,9 @@ import io.kvasir.model.RankId;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
 
@@ -39,6 +41,7 @@ public final class ModelFleet implements AutoCloseable {
   private final @Nullable FollowedRanks followed;
   private final @Nullable FleetSteps steps;
   private final List<FleetWorker> workers = new CopyOnWriteArrayList<>();
+  private final RoutingExactness exactness = new RoutingExactness();
 
   /**
    * Where a request goes.
@@ -83,6 +86,32 @@ public final class ModelFleet implements AutoCloseable {
   /** {@return the steps that the workers report; null where the router does not learn from them} */
   public @Nullable FleetSteps steps() {
     return steps;
+  }
+
+  /** {@return how exactly requests are routed} */
+  public RoutingExactness exactness() {
+    return exactness;
+  }
+
+  /** {@return the worst cause of each worker that is not matched exactly, by its name} */
+  public Map<String, InexactCause> inexactWorkers() {
+    Map<String, InexactCause> causes = new TreeMap<>();
+    for (FleetWorker worker : workers) {
+      InexactCause cause = inexact(worker);
+      if (cause != null) {
+        causes.put(worker.name(), cause);
+      }
+    }
+    return causes;
+  }
+
+  /**
+   * {@return why a worker is not matched exactly; null if it is}
+   *
+   * @param worker the worker
+   */
+  public @Nullable InexactCause inexact(FleetWorker worker) {
+    return followed == null ? InexactCause.NO_EVENTS : followed.inexact(worker);
   }
 
   /** {@return the router} */

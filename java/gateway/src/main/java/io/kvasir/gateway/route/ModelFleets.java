@@ -196,6 +196,7 @@ public final class ModelFleets implements AutoCloseable {
         fleet.onAnswer(worker);
       }
     }
+    fleets.forEach((base, fleet) -> fleet.exactness().log(base, fleet.inexactWorkers()));
     if (worker.models().equals(models) && worker.facts().equals(facts)) {
       return;
     }

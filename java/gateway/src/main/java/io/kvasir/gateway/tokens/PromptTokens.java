@@ -1,5 +1,6 @@
 package io.kvasir.gateway.tokens;
 
+import io.kvasir.gateway.route.InexactCause;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -9,10 +10,15 @@ import org.jspecify.annotations.Nullable;
  *
  * @param ids the tokens of each prompt; null if only their number is estimated
  * @param count the number of all tokens
+ * @param missing why only their number is estimated; null if they are known
  * @param maker what made the tokens, and when; null if the request had them itself, has several
  *     prompts, or they are estimated
  */
-public record PromptTokens(@Nullable List<int[]> ids, int count, @Nullable MakerLife maker) {
+public record PromptTokens(
+    @Nullable List<int[]> ids,
+    int count,
+    @Nullable InexactCause missing,
+    @Nullable MakerLife maker) {
 
   private static final int BYTES_PER_TOKEN = 4;
 
@@ -42,15 +48,17 @@ public record PromptTokens(@Nullable List<int[]> ids, int count, @Nullable Maker
 
   private static PromptTokens exact(List<int[]> ids, @Nullable MakerLife maker) {
     long count = ids.stream().mapToLong(each -> each.length).sum();
-    return new PromptTokens(ids, (int) Math.min(count, Integer.MAX_VALUE), maker);
+    return new PromptTokens(ids, (int) Math.min(count, Integer.MAX_VALUE), null, maker);
   }
 
   /**
    * {@return an estimate, which is good for load but matches nothing}
    *
    * @param promptBytes size of the prompt in bytes
+   * @param missing why the tokens are not known
    */
-  static PromptTokens estimate(int promptBytes) {
-    return new PromptTokens(null, (promptBytes + BYTES_PER_TOKEN - 1) / BYTES_PER_TOKEN, null);
+  static PromptTokens estimate(int promptBytes, InexactCause missing) {
+    int count = (promptBytes + BYTES_PER_TOKEN - 1) / BYTES_PER_TOKEN;
+    return new PromptTokens(null, count, missing, null);
   }
 }

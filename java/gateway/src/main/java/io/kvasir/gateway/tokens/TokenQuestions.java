@@ -6,6 +6,7 @@ import io.kvasir.fleet.router.PromptSource;
 import io.kvasir.gateway.openai.BodyField;
 import io.kvasir.gateway.openai.BodyScan;
 import io.kvasir.gateway.route.FleetWorker;
+import io.kvasir.gateway.route.InexactCause;
 import io.kvasir.gateway.worker.EngineQuestion;
 import java.util.ArrayList;
 import java.util.List;
@@ -107,7 +108,7 @@ public final class TokenQuestions {
   public Prepared prepare(FleetWorker worker, TokenRequest request) {
     PromptTokens known = given(worker, request);
     if (known == null && request.body().length() > MAX_BODY_BYTES) {
-      known = estimate(request);
+      known = estimate(request, InexactCause.BODY_TOO_LARGE);
     }
     List<TokenWay> ways =
         known == null ? TokenDialect.of(worker.flavor()).ways(request) : List.of();
@@ -169,8 +170,8 @@ public final class TokenQuestions {
     return ids == null ? null : PromptTokens.given(ids);
   }
 
-  private static PromptTokens estimate(TokenRequest request) {
-    return PromptTokens.estimate(request.body().promptBytes());
+  private static PromptTokens estimate(TokenRequest request, InexactCause missing) {
+    return PromptTokens.estimate(request.body().promptBytes(), missing);
   }
 
   private AbsentWays lacks(MakerLife life) {
@@ -222,16 +223,25 @@ public final class TokenQuestions {
           return;
         }
       }
-      if (steps.stream().allMatch(Step::isMissing)
-          && !request.body().has(BodyField.PREVIOUS_RESPONSE_ID)
-          && lacks(MakerLife.of(worker)).isFirst(request.path())) {
+      then.accept(estimate(request, whyNone()));
+    }
+
+    private InexactCause whyNone() {
+      boolean fits = steps.stream().anyMatch(step -> step.way.bodies().size() <= MAX_PROMPTS);
+      if (!fits || request.body().has(BodyField.PREVIOUS_RESPONSE_ID)) {
+        return InexactCause.BODY_UNSUPPORTED;
+      }
+      if (!steps.stream().allMatch(Step::isMissing)) {
+        return InexactCause.TOKENS_UNANSWERED;
+      }
+      if (lacks(MakerLife.of(worker)).isFirst(request.path())) {
         LOG.warn(
             "worker {}: requests to {} are placed without their tokens: {}",
             worker.name(),
             request.path(),
             TokenDialect.of(worker.flavor()).remedy(request.path()));
       }
-      then.accept(estimate(request));
+      return InexactCause.RENDER_404;
     }
 
     /** The renderer fails: the worker is asked next. */
@@ -271,7 +281,7 @@ public final class TokenQuestions {
         leftMs = (leftMs + 1) / 2; // the worker is asked where it fails
       }
       if (leftMs < 1) {
-        then.accept(estimate(request));
+        then.accept(estimate(request, InexactCause.TOKENS_UNANSWERED));
         return;
       }
       FlightKey key = new FlightKey(question, step.life);
@@ -327,7 +337,7 @@ public final class TokenQuestions {
           skipRenderer(step, outcome);
           nextWay();
         } else {
-          then.accept(estimate(request));
+          then.accept(estimate(request, InexactCause.TOKENS_UNANSWERED));
         }
       }
     }

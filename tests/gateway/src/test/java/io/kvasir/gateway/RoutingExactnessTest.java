@@ -1,0 +1,140 @@
+package io.kvasir.gateway;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.kvasir.exchange.EngineFlavor;
+import io.kvasir.testing.harness.Await;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** The gateway says for each endpoint how exactly it routes, and why not better. */
+class RoutingExactnessTest {
+
+  private static final String MODEL = StandInServer.MODEL;
+  private static final ObjectMapper JSON = new ObjectMapper();
+  private static final int REQUESTS = 10;
+  private static final String WORDS =
+      "one two three four five six seven eight nine ten ".repeat(20);
+
+  private static JsonNode worker(TestGateway gateway) {
+    try {
+      return JSON.readTree(gateway.admin("/kvasir/ranks").text()).path(0);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static JsonNode endpoint(TestGateway gateway, String name) {
+    for (JsonNode endpoint : worker(gateway).path("endpoints")) {
+      if (endpoint.get("endpoint").asText().equals(name)) {
+        return endpoint;
+      }
+    }
+    throw new AssertionError("nothing is known of " + name);
+  }
+
+  private static TestGateway live(StandInServer engine, String router) {
+    TestGateway gateway = TestGateway.of(List.of(engine.worker())).router(router).start();
+    Await.until("live ranks", () -> worker(gateway).at("/ranks/0/state").asText().equals("live"));
+    return gateway;
+  }
+
+  private static void chat(TestGateway gateway, int number) {
+    String body =
+        "{\"model\":\"%s\",\"max_tokens\":4,\"messages\":[{\"role\":\"user\",\"content\":\"%d %s\"}]}";
+    assertThat(gateway.post("/v1/chat/completions", body.formatted(MODEL, number, WORDS)).status())
+        .isEqualTo(200);
+  }
+
+  private static void agent(TestGateway gateway, int number) {
+    String body =
+        "{\"model\":\"%s\",\"max_tokens\":4,\"tools\":[{\"name\":\"t\",\"input_schema\":{}}],"
+            + "\"messages\":[{\"role\":\"user\",\"content\":\"%d %s\"}]}";
+    assertThat(gateway.post("/v1/messages", body.formatted(MODEL, number, WORDS)).status())
+        .isEqualTo(200);
+  }
+
+  private static String labels(String endpoint) {
+    return "{model=\"" + MODEL + "\",endpoint=\"" + endpoint + "\"";
+  }
+
+  @Test
+  void agentsWithoutARendererAreRoutedByLoadAlone() {
+    try (StandInServer engine = StandInServer.start(EngineFlavor.VLLM, 2);
+        TestGateway gateway = live(engine, "cost")) {
+      for (int i = 0; i < REQUESTS; i++) {
+        agent(gateway, i);
+        chat(gateway, i);
+      }
+      JsonNode messages = endpoint(gateway, "messages");
+      assertThat(messages.get("exactness").asText()).isEqualTo("load_only");
+      assertThat(messages.get("cause").asText()).isEqualTo("render_404");
+      assertThat(messages.get("prompts_without").asInt()).isEqualTo(REQUESTS);
+      JsonNode chats = endpoint(gateway, "chat_completions");
+      assertThat(chats.get("exactness").asText()).isEqualTo("exact");
+      assertThat(chats.get("prompts_with_tokens").asInt()).isEqualTo(REQUESTS);
+      assertThat(worker(gateway).get("exactness").asText()).isEqualTo("exact");
+
+      assertThat(gateway.metrics())
+          .contains(
+              "kvasir_routing_exactness" + labels("messages") + "} 0.0",
+              "kvasir_routing_exactness" + labels("chat_completions") + "} 1.0",
+              "kvasir_routing_inexact_cause" + labels("messages") + ",cause=\"render_404\"} 1",
+              "kvasir_placed_prompts_total" + labels("messages") + ",tokens=\"estimated\"} 10");
+      assertThat(gateway.admin("/ready?verbose").text())
+          .isEqualTo(
+              "ready\n%s chat_completions exact\n%s messages load_only: render_404\n"
+                  .formatted(MODEL, MODEL));
+      assertThat(gateway.admin("/ready").text()).isEqualTo("ready\n");
+    }
+  }
+
+  @Test
+  void withoutEventsTheCacheIsGuessed() {
+    try (StandInServer engine = StandInServer.start(EngineFlavor.VLLM, 1);
+        TestGateway gateway = TestGateway.of(List.of(engine.url())).router("cost").start()) {
+      chat(gateway, 1);
+      JsonNode chats = endpoint(gateway, "chat_completions");
+      assertThat(chats.get("exactness").asText()).isEqualTo("approximate");
+      assertThat(chats.get("cause").asText()).isEqualTo("no_events");
+    }
+  }
+
+  @Test
+  void aPolicyWithoutPrefixesIsNamed() {
+    try (StandInServer engine = StandInServer.start(EngineFlavor.VLLM, 1);
+        TestGateway gateway =
+            TestGateway.of(List.of(engine.worker())).router("round_robin").start()) {
+      chat(gateway, 1);
+      JsonNode chats = endpoint(gateway, "chat_completions");
+      assertThat(chats.get("exactness").asText()).isEqualTo("load_only");
+      assertThat(chats.get("cause").asText()).isEqualTo("policy");
+    }
+  }
+
+  @Test
+  void blocksOfAnotherSizeAreNamed() {
+    try (StandInServer engine = StandInServer.start(EngineFlavor.VLLM, 1);
+        TestGateway gateway =
+            TestGateway.of(List.of(engine.worker() + ",block_size=" + 2 * StandInServer.BLOCK))
+                .router("cost")
+                .start()) {
+      for (int i = 0; i < REQUESTS; i++) {
+        chat(gateway, i);
+      }
+      Await.until(
+          "the cause",
+          () ->
+              endpoint(gateway, "chat_completions")
+                  .path("cause")
+                  .asText()
+                  .equals("block_size_mismatch"));
+      assertThat(gateway.metrics())
+          .contains("kvasir_routing_exactness" + labels("chat_completions") + "} 0.0");
+    }
+  }
+}

@@ -137,4 +137,27 @@ class RoutingExactnessTest {
           .contains("kvasir_routing_exactness" + labels("chat_completions") + "} 0.0");
     }
   }
+
+  @Test
+  void aNonceInEverySystemPromptIsNamed() {
+    try (StandInServer engine = StandInServer.start(EngineFlavor.VLLM, 1);
+        TestGateway gateway = live(engine, "cost")) {
+      String body =
+          "{\"model\":\"%s\",\"max_tokens\":4,\"messages\":[{\"role\":\"system\",\"content\":"
+              + "\"You help. Request %d. %s\"},{\"role\":\"user\",\"content\":\"%d\"}]}";
+      for (int i = 0; i < 20; i++) {
+        assertThat(worker(gateway).path("prefix_break").isMissingNode()).isEqualTo(i < 9);
+        int id = 7_000_000 + 7919 * i;
+        gateway.post("/v1/chat/completions", body.formatted(MODEL, id, WORDS, i));
+      }
+      JsonNode found = worker(gateway).path("prefix_break");
+      assertThat(found.path("token").asInt()).isBetween(5, 60);
+      assertThat(found.path("prompts").asInt()).isEqualTo(19);
+      assertThat(found.path("of").asInt()).isEqualTo(20);
+      assertThat(gateway.metric("kvasir_prefix_breaks_total")).isEqualTo(19);
+      assertThat(gateway.metric("kvasir_prefix_break_tokens_total")).isGreaterThan(19 * 64);
+      assertThat(gateway.metric("kvasir_prefix_break_position"))
+          .isEqualTo(found.path("token").asDouble());
+    }
+  }
 }

@@ -13,6 +13,7 @@ import io.kvasir.gateway.route.ModelFleet;
 import io.kvasir.gateway.route.ModelFleets;
 import io.kvasir.gateway.route.RoutingExactness;
 import io.kvasir.gateway.verify.BlockParity;
+import io.kvasir.gateway.verify.PrefixBreaks;
 import io.kvasir.gateway.verify.Verdict;
 import io.kvasir.gateway.verify.WorkerChecks;
 import java.util.ArrayList;
@@ -45,6 +46,7 @@ final class FollowedMetrics {
     FollowedMetrics metrics = new FollowedMetrics();
     for (Map.Entry<String, ModelFleet> fleet : fleets.fleets().entrySet()) {
       metrics.add(fleet.getKey(), fleet.getValue());
+      metrics.add(fleet.getKey(), fleet.getValue().breaks());
       FollowedRanks followed = fleet.getValue().followed();
       if (followed != null) {
         metrics.add(fleet.getKey(), followed.events().stats());
@@ -87,6 +89,28 @@ final class FollowedMetrics {
             labels + "," + label("tokens", known ? "known" : "estimated"),
             known ? tokens.known() : tokens.missing());
       }
+    }
+  }
+
+  private void add(String model, PrefixBreaks breaks) {
+    String labels = label("model", model);
+    counter(
+        "prefix_breaks",
+        "Prompts that differ early from one before and go on as it does.",
+        labels,
+        breaks.broken());
+    counter(
+        "prefix_break_tokens",
+        "Tokens behind the difference that the other prompt had.",
+        labels,
+        breaks.lostTokens());
+    PrefixBreaks.Finding finding = breaks.finding();
+    if (finding != null) {
+      gauge(
+          "prefix_break_position",
+          "The token at which many of the last prompts differ.",
+          labels,
+          finding.token());
     }
   }
 

@@ -19,6 +19,7 @@ import io.kvasir.gateway.route.ModelFleet;
 import io.kvasir.gateway.route.ModelFleets;
 import io.kvasir.gateway.route.RoutingExactness;
 import io.kvasir.gateway.verify.BlockParity;
+import io.kvasir.gateway.verify.PrefixBreaks;
 import io.kvasir.gateway.verify.TokenDifference;
 import io.kvasir.gateway.verify.WorkerChecks;
 import java.io.IOException;
@@ -180,6 +181,14 @@ final class RanksHandler implements Consumer<Exchange> {
       json.writeEndObject();
     }
     json.writeEndArray();
+    PrefixBreaks.Finding finding = fleet.breaks().finding();
+    if (finding != null) {
+      json.writeObjectFieldStart("prefix_break");
+      json.writeNumberField("token", finding.token());
+      json.writeNumberField("prompts", finding.prompts());
+      json.writeNumberField("of", finding.of());
+      json.writeEndObject();
+    }
   }
 
   private static void write(JsonGenerator json, RankReport report, boolean partlyAnnounced)

@@ -13,17 +13,29 @@ public final class ConversationId {
   /** Headers that name a conversation; the first that is not blank counts. */
   public static final List<String> HEADERS =
       List.of(
-          "X-Claude-Code-Session-Id",
+          ConversationId.CLAUDE_CODE_SESSION,
           "X-Claude-Session-Id",
           "X-Session-ID",
           "X-Correlation-ID",
           "X-Session-Affinity",
           "X-Multi-Turn-Session-ID",
+          "X-Dynamo-Session-ID",
+          "X-SMG-Routing-Key",
+          "X-AIBrix-Session-Key",
           "session-id", // Codex
           "session_id"); // Codex before 0.131
 
-  /** Header that names the conversation of a sub-agent's parent. */
-  public static final String PARENT_HEADER = "X-TRTLLM-Subagent-Affinity-ID";
+  /**
+   * Headers that name the conversation of a sub-agent's parent; the first that is not blank counts.
+   */
+  public static final List<String> PARENT_HEADERS =
+      List.of("X-TRTLLM-Subagent-Affinity-ID", "X-Dynamo-Parent-Session-ID");
+
+  /** Names a session of Claude Code, which its sub-agents share. */
+  private static final String CLAUDE_CODE_SESSION = "X-Claude-Code-Session-Id";
+
+  private static final String CLAUDE_CODE_AGENT = "X-Claude-Code-Agent-Id";
+  private static final String CLAUDE_CODE_PARENT = "X-Claude-Code-Parent-Agent-Id";
 
   private ConversationId() {}
 
@@ -48,7 +60,7 @@ public final class ConversationId {
     for (String header : HEADERS) {
       id = first(headers, header);
       if (id != null) {
-        return id;
+        return header.equals(CLAUDE_CODE_SESSION) ? ofAgent(headers, id, CLAUDE_CODE_AGENT) : id;
       }
     }
     if (body == null) {
@@ -71,8 +83,9 @@ public final class ConversationId {
 
   /**
    * Finds the id of the conversation of a sub-agent's parent: the body's {@code
-   * conversation_params.subagent_affinity_id}, or else {@link #PARENT_HEADER}. Blank ones are
-   * passed over.
+   * conversation_params.subagent_affinity_id}, or else the first of {@link #PARENT_HEADERS}, or
+   * else, of a sub-agent of Claude Code, its session with its parent agent. Blank ones are passed
+   * over.
    *
    * @param headers the request's headers
    * @param body its body; null if it is not JSON
@@ -83,9 +96,26 @@ public final class ConversationId {
   static @Nullable String ofParent(Headers headers, @Nullable BodyScan body)
       throws InvalidBodyException {
     String id = body == null ? null : body.subagentAffinityId();
-    return id == null || id.isBlank()
-        ? first(headers, PARENT_HEADER)
-        : checked(NestedField.SUBAGENT_AFFINITY_ID.path, id);
+    if (id != null && !id.isBlank()) {
+      return checked(NestedField.SUBAGENT_AFFINITY_ID.path, id);
+    }
+    for (String header : PARENT_HEADERS) {
+      id = first(headers, header);
+      if (id != null) {
+        return id;
+      }
+    }
+    String session = first(headers, CLAUDE_CODE_SESSION);
+    return session == null || first(headers, CLAUDE_CODE_AGENT) == null
+        ? null
+        : ofAgent(headers, session, CLAUDE_CODE_PARENT);
+  }
+
+  /** The conversation of an agent in a session: the session's own where a header names no agent. */
+  private static String ofAgent(Headers headers, String session, String header)
+      throws InvalidBodyException {
+    String agent = first(headers, header);
+    return agent == null ? session : session + "/" + agent;
   }
 
   /** The first value of a header that is not blank. */

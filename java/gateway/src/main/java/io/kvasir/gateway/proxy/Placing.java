@@ -220,6 +220,9 @@ final class Placing {
               if (!wait.cancelled) {
                 inbound.tokens(found);
                 among.exactness().onPlaced(inbound.endpoint().id(), found.missing());
+                if (found.ids() != null && found.ids().size() == 1) {
+                  among.breaks().onPrompt(found.ids().get(0));
+                }
                 start(among, result);
               }
             });

@@ -7,6 +7,7 @@ import io.kvasir.fleet.router.RankCapacity;
 import io.kvasir.fleet.router.RankFilter;
 import io.kvasir.fleet.router.RouteOutcome;
 import io.kvasir.gateway.events.FleetSteps;
+import io.kvasir.gateway.verify.PrefixBreaks;
 import io.kvasir.gateway.worker.WorkerSpec;
 import io.kvasir.model.RankId;
 import java.util.Collection;
@@ -42,6 +43,7 @@ public final class ModelFleet implements AutoCloseable {
   private final @Nullable FleetSteps steps;
   private final List<FleetWorker> workers = new CopyOnWriteArrayList<>();
   private final RoutingExactness exactness = new RoutingExactness();
+  private final PrefixBreaks breaks = new PrefixBreaks();
 
   /**
    * Where a request goes.
@@ -91,6 +93,11 @@ public final class ModelFleet implements AutoCloseable {
   /** {@return how exactly requests are routed} */
   public RoutingExactness exactness() {
     return exactness;
+  }
+
+  /** {@return where prompts differ early and go on as others do} */
+  public PrefixBreaks breaks() {
+    return breaks;
   }
 
   /** {@return the worst cause of each worker that is not matched exactly, by its name} */

@@ -196,7 +196,11 @@ public final class ModelFleets implements AutoCloseable {
         fleet.onAnswer(worker);
       }
     }
-    fleets.forEach((base, fleet) -> fleet.exactness().log(base, fleet.inexactWorkers()));
+    fleets.forEach(
+        (base, fleet) -> {
+          fleet.exactness().log(base, fleet.inexactWorkers());
+          fleet.breaks().log(base);
+        });
     if (worker.models().equals(models) && worker.facts().equals(facts)) {
       return;
     }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.kvasir.exchange.Headers;
+import java.util.Arrays;
 import org.junit.jupiter.api.Test;
 
 class ConversationIdTest {
@@ -101,6 +102,32 @@ class ConversationIdTest {
     assertThatThrownBy(() -> conversation("{}", header[0], "x".repeat(513)))
         .isInstanceOf(InvalidBodyException.class)
         .hasMessage("X-TRTLLM-Subagent-Affinity-ID must have at most 512 characters");
+  }
+
+  @Test
+  void agentsOfClaudeCodeShareASession() throws InvalidBodyException {
+    String[] main = {"X-Claude-Code-Session-Id", "s"};
+    assertThat(conversation("{}", main)).isEqualTo(new NamedConversation("s", null));
+    String[] agent = {"x-claude-code-session-id", "s", "x-claude-code-agent-id", " a1 "};
+    assertThat(conversation("{}", agent)).isEqualTo(new NamedConversation("s/a1", "s"));
+    String[] second = Arrays.copyOf(agent, 6);
+    second[4] = "x-claude-code-parent-agent-id";
+    second[5] = "a0";
+    assertThat(conversation("{}", second)).isEqualTo(new NamedConversation("s/a1", "s/a0"));
+    String named = "{'conversation_params':{'conversation_id':'own','subagent_affinity_id':'p'}}";
+    assertThat(conversation(named, second)).isEqualTo(new NamedConversation("own", "p"));
+    assertThat(conversation("{}", "x-claude-code-agent-id", "a1"))
+        .isEqualTo(NamedConversation.NONE);
+  }
+
+  @Test
+  void otherRoutersHeadersCount() throws InvalidBodyException {
+    assertThat(
+            conversation(
+                "{}", "X-Dynamo-Session-ID", "child", "X-Dynamo-Parent-Session-ID", "root"))
+        .isEqualTo(new NamedConversation("child", "root"));
+    assertThat(id("{}", "X-SMG-Routing-Key", "k")).isEqualTo("k");
+    assertThat(id("{}", "x-aibrix-session-key", "k", "X-Session-ID", "s")).isEqualTo("s");
   }
 
   @Test

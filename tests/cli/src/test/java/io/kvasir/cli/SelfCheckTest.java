@@ -66,7 +66,9 @@ class SelfCheckTest {
     assertThat(outcome.err())
         .contains("kvasir: waiting at most 60 s (--check-seconds) for workers: 127.0.0.1:")
         .contains("status 503")
-        .contains("kvasir: the check was answered");
+        .contains("kvasir: the check was answered")
+        .contains("kvasir: model m, chat_completions: approximate: text_prefixes")
+        .doesNotContain("model m, responses");
   }
 
   @Test

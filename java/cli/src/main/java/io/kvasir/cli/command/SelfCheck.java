@@ -15,8 +15,8 @@ import java.util.Iterator;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Waits for a gateway's workers, sends it one streamed request over its public port, and lists what
- * is wrong with the descriptions of workers. Stateless.
+ * Waits for a gateway's workers, sends it one streamed request over its public port, and lists how
+ * exactly requests are routed and what is wrong with the descriptions of workers. Stateless.
  */
 final class SelfCheck {
 
@@ -36,6 +36,9 @@ final class SelfCheck {
       throws IOException, InterruptedException {
     awaitWorkers(gateway, console, patienceSeconds);
     boolean answered = sendRequest(gateway, console);
+    if (answered) {
+      StartupProbe.run(gateway, console);
+    }
     return isAsDescribed(gateway, console) && answered;
   }
 

@@ -90,7 +90,8 @@ public final class ServeCommand extends DeclaredOptions implements Callable<Inte
   @Option(
       names = "--check",
       order = 38,
-      description = "Start, answer one request of its own, and stop.")
+      description =
+          "Start, answer one request of its own, print how exactly each API is routed, and stop.")
   private boolean check;
 
   private final Declared<Integer> checkSeconds =
@@ -99,6 +100,14 @@ public final class ServeCommand extends DeclaredOptions implements Callable<Inte
               38,
               "How long --check waits for engines that load, before it sends its request"
                   + " (default: 60).");
+
+  @Option(
+      names = "--startup-probe",
+      order = 38,
+      description =
+          "Send one request for each model and API at the start, and print how exactly such"
+              + " requests are routed.")
+  private boolean startupProbe;
 
   @Mixin private ModelOption model;
   @Mixin private DeviceOption device;
@@ -167,7 +176,13 @@ public final class ServeCommand extends DeclaredOptions implements Callable<Inte
     try (OutputStream log = openLog();
         TrafficRecording recording = openRecording()) {
       try (Gateway gateway = start(settings, local.get(), log, recording)) {
-        Runnable announce = () -> announce(settings, gateway, workers);
+        Runnable announce =
+            () -> {
+              announce(settings, gateway, workers);
+              if (startupProbe && !check) {
+                new Thread(() -> StartupProbe.run(gateway, console), "startup-probe").start();
+              }
+            };
         if (check) {
           announce.run();
           int patience = checkSeconds.orElse(DEFAULT_CHECK_SECONDS);

@@ -179,7 +179,8 @@ final class Placing {
       }
       if (inbound.tokens() == null && body != null && !counted) {
         counted = true;
-        among.exactness().onPlaced(inbound.endpoint().id(), InexactCause.POLICY);
+        boolean matches = among.router().index() != null;
+        count(among, matches ? InexactCause.TEXT_PREFIXES : InexactCause.POLICY);
       }
       return new Routed(among, request, among.route(request), large, true, result);
     } catch (BodyPrompt.NoRoom e) {
@@ -219,13 +220,20 @@ final class Placing {
             found -> {
               if (!wait.cancelled) {
                 inbound.tokens(found);
-                among.exactness().onPlaced(inbound.endpoint().id(), found.missing());
+                count(among, found.missing());
                 if (found.ids() != null && found.ids().size() == 1) {
                   among.breaks().onPrompt(found.ids().get(0));
                 }
                 start(among, result);
               }
             });
+  }
+
+  /** A request that only its owner can serve is not placed by what ranks hold. */
+  private void count(ModelFleet among, @Nullable InexactCause missing) {
+    if (candidates.owner() == null) {
+      among.exactness().onPlaced(inbound.endpoint().id(), missing);
+    }
   }
 
   /** An outcome of the router. O(bytes) to make. */

@@ -69,6 +69,9 @@ public final class EndpointTokens {
     if (lacking == 0) {
       return Exactness.EXACT;
     }
+    if (last != null && last.exactness() == Exactness.APPROXIMATE) {
+      return Exactness.APPROXIMATE;
+    }
     long counted = Math.min(known + missing, WINDOW);
     return 2L * Integer.bitCount(lacking) >= counted ? Exactness.LOAD_ONLY : Exactness.APPROXIMATE;
   }

@@ -288,27 +288,9 @@ public final class FollowedRanks implements AutoCloseable {
     }
     InexactCause worst = worker.profile().partlyAnnounced() ? InexactCause.UPPER_BOUND : null;
     for (int rank = 0; rank < followed.ranks; rank++) {
-      InexactCause cause = inexact(report(worker, rank));
-      worst = cause != null && (worst == null || cause.compareTo(worst) < 0) ? cause : worst;
+      worst = InexactCause.worse(worst, InexactCause.of(report(worker, rank)));
     }
     return worst;
-  }
-
-  private static @Nullable InexactCause inexact(@Nullable RankReport report) {
-    if (report == null) {
-      return InexactCause.NO_EVENTS;
-    }
-    if (report.otherBlockSize() > 0) {
-      return InexactCause.BLOCK_SIZE_MISMATCH;
-    }
-    return switch (report.feed().state()) {
-      case CONNECTING, SILENT, DISCONNECTED -> InexactCause.EVENTS_SILENT;
-      case REPLAYING, FAILED -> InexactCause.EVENTS_LOST;
-      case LIVE ->
-          report.untrusted()
-              ? InexactCause.EVENTS_LOST
-              : report.upperBound() ? InexactCause.UPPER_BOUND : null;
-    };
   }
 
   /** The block size of a worker's events that were not applied because of it; 0 for none. */

@@ -1,6 +1,8 @@
 package io.kvasir.gateway.route;
 
+import io.kvasir.gateway.events.RankReport;
 import java.util.Locale;
+import org.jspecify.annotations.Nullable;
 
 /** Why it is not known exactly what of a prompt a rank has in its cache. */
 public enum InexactCause {
@@ -20,6 +22,8 @@ public enum InexactCause {
   RANK_MISMATCH(Exactness.LOAD_ONLY),
   /** The engine's events have blocks of another size. */
   BLOCK_SIZE_MISMATCH(Exactness.LOAD_ONLY),
+  /** The router finds prefixes in texts, by its own placements. */
+  TEXT_PREFIXES(Exactness.APPROXIMATE),
   /** No block events are followed: what ranks hold is guessed from placements. */
   NO_EVENTS(Exactness.APPROXIMATE),
   /** Nothing has come from the engine's event endpoints yet, or nothing comes any more. */
@@ -43,5 +47,35 @@ public enum InexactCause {
   /** {@return the name in reports} */
   public String code() {
     return name().toLowerCase(Locale.ROOT);
+  }
+
+  /** Why a rank is not matched exactly; null if it is. */
+  static @Nullable InexactCause of(@Nullable RankReport report) {
+    if (report == null) {
+      return NO_EVENTS;
+    }
+    if (report.otherBlockSize() > 0) {
+      return BLOCK_SIZE_MISMATCH;
+    }
+    return switch (report.feed().state()) {
+      case CONNECTING, SILENT, DISCONNECTED -> EVENTS_SILENT;
+      case REPLAYING, FAILED -> EVENTS_LOST;
+      case LIVE -> ofLive(report);
+    };
+  }
+
+  private static @Nullable InexactCause ofLive(RankReport report) {
+    if (report.untrusted()) {
+      return EVENTS_LOST;
+    }
+    return report.upperBound() ? UPPER_BOUND : null;
+  }
+
+  /** The cause that comes first in this enum; null if there is none. */
+  static @Nullable InexactCause worse(@Nullable InexactCause a, @Nullable InexactCause b) {
+    if (a == null || b == null) {
+      return a == null ? b : a;
+    }
+    return a.compareTo(b) <= 0 ? a : b;
   }
 }

@@ -21,6 +21,7 @@ import io.kvasir.gateway.route.Ejection;
 import io.kvasir.gateway.route.HealthChecks;
 import io.kvasir.gateway.route.ModelFleets;
 import io.kvasir.gateway.route.RetryBudget;
+import io.kvasir.gateway.tokens.ModelTokens;
 import io.kvasir.gateway.tokens.TokenQuestions;
 import io.vertx.core.Vertx;
 import java.io.IOException;
@@ -28,6 +29,7 @@ import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -94,6 +96,7 @@ public final class Gateway implements AutoCloseable {
   private Gateway(
       GatewaySettings settings,
       List<LocalWorker> local,
+      Map<String, ModelTokens> models,
       Vertx vertx,
       EventPump pump,
       @Nullable ReplicaLink replicas,
@@ -122,7 +125,7 @@ public final class Gateway implements AutoCloseable {
     Services services =
         new Services(
             fleets,
-            new TokenQuestions(times.tokensTimeoutMs(), TOKENS_CACHE_BYTES),
+            new TokenQuestions(times.tokensTimeoutMs(), TOKENS_CACHE_BYTES, models),
             settings.proxy(),
             new AdmissionQueue(pressure.maxRunningRequests(), pressure.maxQueuedRequests()),
             new RetryBudget(pressure.retryReserve()),
@@ -183,6 +186,7 @@ public final class Gateway implements AutoCloseable {
    * @param settings how it runs
    * @param local workers of this process, besides those of the settings; closed with the gateway,
    *     also if it does not start
+   * @param models what makes tokens in this process, by model; not closed with the gateway
    * @param accessLog receives a JSON line for each request; not closed with the gateway
    * @param recording records what is served; not closed with the gateway
    * @return the gateway
@@ -193,16 +197,18 @@ public final class Gateway implements AutoCloseable {
   public static Gateway start(
       GatewaySettings settings,
       List<LocalWorker> local,
+      Map<String, ModelTokens> models,
       OutputStream accessLog,
       TrafficRecording recording)
       throws IOException {
-    return start(settings, local, accessLog, recording, Times.REAL);
+    return start(settings, local, models, accessLog, recording, Times.REAL);
   }
 
   /** The same with other times. */
   static Gateway start(
       GatewaySettings settings,
       List<LocalWorker> local,
+      Map<String, ModelTokens> models,
       OutputStream accessLog,
       TrafficRecording recording,
       Times times)
@@ -217,7 +223,7 @@ public final class Gateway implements AutoCloseable {
     Gateway gateway;
     try {
       replicas = link(settings.replicas(), pump);
-      gateway = new Gateway(settings, local, vertx, pump, replicas, log, recording, times);
+      gateway = new Gateway(settings, local, models, vertx, pump, replicas, log, recording, times);
       CountDownLatch checked = new CountDownLatch(1);
       gateway.health.start(checked::countDown);
       gateway.planAlive();

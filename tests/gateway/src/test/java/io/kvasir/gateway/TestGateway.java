@@ -11,6 +11,7 @@ import io.kvasir.gateway.proxy.CrossOrigin;
 import io.kvasir.gateway.proxy.PassPaths;
 import io.kvasir.gateway.proxy.ProxySettings;
 import io.kvasir.gateway.route.BreakerSettings;
+import io.kvasir.gateway.tokens.ModelTokens;
 import io.kvasir.gateway.worker.WorkerSpec;
 import io.kvasir.testing.harness.Await;
 import java.io.ByteArrayOutputStream;
@@ -55,6 +56,7 @@ final class TestGateway implements AutoCloseable {
 
     private final List<String> workers;
     private List<LocalWorker> local = List.of();
+    private Map<String, ModelTokens> models = Map.of();
     private String router = "conversation";
     private Map<String, Object> routerArgs = Map.of();
     private int port;
@@ -249,6 +251,12 @@ final class TestGateway implements AutoCloseable {
       return this;
     }
 
+    /** Makes the tokens of a model in this process. */
+    Builder tokens(String model, ModelTokens tokens) {
+      models = Map.of(model, tokens);
+      return this;
+    }
+
     TestGateway start() {
       GatewaySettings settings =
           new GatewaySettings(
@@ -283,7 +291,8 @@ final class TestGateway implements AutoCloseable {
       try {
         AtomicLong clockNs = new AtomicLong(System.nanoTime());
         Gateway.Times times = new Gateway.Times(clockNs::get, tokensTimeoutMs);
-        Gateway gateway = Gateway.start(settings, local, new Lines(lines), recording, times);
+        Gateway gateway =
+            Gateway.start(settings, local, models, new Lines(lines), recording, times);
         return new TestGateway(gateway, lines, clockNs);
       } catch (IOException e) {
         throw new UncheckedIOException(e);

@@ -63,7 +63,11 @@ final class FleetRun {
     }
     try (Gateway gateway =
         Gateway.start(
-            settings(args[1]), workers, OutputStream.nullOutputStream(), TrafficRecording.NONE)) {
+            settings(args[1]),
+            workers,
+            Map.of(),
+            OutputStream.nullOutputStream(),
+            TrafficRecording.NONE)) {
       FleetRun run = new FleetRun(gateway);
       if (args[2].equals("cold")) {
         run.coldPrompts();

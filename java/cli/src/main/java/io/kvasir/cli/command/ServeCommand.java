@@ -12,6 +12,7 @@ import io.kvasir.cli.option.ModelOption;
 import io.kvasir.cli.option.OpenDevices;
 import io.kvasir.cli.option.ServeOptions;
 import io.kvasir.cli.option.Settings;
+import io.kvasir.cli.option.TokenizerOption;
 import io.kvasir.cli.option.UsageException;
 import io.kvasir.cli.option.Values;
 import io.kvasir.cli.terminal.Console;
@@ -29,12 +30,14 @@ import io.kvasir.gateway.GatewaySettings;
 import io.kvasir.gateway.LocalWorker;
 import io.kvasir.gateway.observe.LastResort;
 import io.kvasir.gateway.observe.TrafficRecording;
+import io.kvasir.gateway.tokens.ModelTokens;
 import io.kvasir.model.Errors;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.BindException;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.function.Supplier;
 import picocli.CommandLine.Command;
@@ -110,6 +113,7 @@ public final class ServeCommand extends DeclaredOptions implements Callable<Inte
   private boolean startupProbe;
 
   @Mixin private ModelOption model;
+  @Mixin private TokenizerOption tokenizer;
   @Mixin private DeviceOption device;
   @Mixin private KvOptions kv;
   @Mixin private EmbeddedOptions embedded;
@@ -174,8 +178,9 @@ public final class ServeCommand extends DeclaredOptions implements Callable<Inte
     Thread.UncaughtExceptionHandler before = Thread.getDefaultUncaughtExceptionHandler();
     Thread.setDefaultUncaughtExceptionHandler(new LastResort(this::halt));
     try (OutputStream log = openLog();
-        TrafficRecording recording = openRecording()) {
-      try (Gateway gateway = start(settings, local.get(), log, recording)) {
+        TrafficRecording recording = openRecording();
+        ModelTokenizers tokenizers = ModelTokenizers.open(tokenizer.folders())) {
+      try (Gateway gateway = start(settings, local.get(), tokenizers.models(), log, recording)) {
         Runnable announce =
             () -> {
               announce(settings, gateway, workers);
@@ -242,11 +247,12 @@ public final class ServeCommand extends DeclaredOptions implements Callable<Inte
   private static Gateway start(
       GatewaySettings settings,
       List<LocalWorker> local,
+      Map<String, ModelTokens> tokenizers,
       OutputStream log,
       TrafficRecording recording)
       throws IOException {
     try {
-      return Gateway.start(settings, local, log, recording);
+      return Gateway.start(settings, local, tokenizers, log, recording);
     } catch (IllegalArgumentException e) {
       throw new UsageException(
           FleetOptions.ROUTER, "or " + FleetOptions.ARGS + " is wrong: " + e.getMessage());

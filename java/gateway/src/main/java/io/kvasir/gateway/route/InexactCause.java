@@ -12,6 +12,8 @@ public enum InexactCause {
   RENDER_404(Exactness.LOAD_ONLY),
   /** The engine has no tokens for such bodies. */
   BODY_UNSUPPORTED(Exactness.LOAD_ONLY),
+  /** The model's chat template has constructs that are not known here, and no engine is asked. */
+  TEMPLATE_UNSUPPORTED(Exactness.LOAD_ONLY),
   /** The body is too large to be sent for its tokens. */
   BODY_TOO_LARGE(Exactness.LOAD_ONLY),
   /** Questions for tokens fail or take too long. */

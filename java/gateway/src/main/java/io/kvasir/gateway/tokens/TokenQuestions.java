@@ -11,6 +11,7 @@ import io.kvasir.gateway.worker.EngineQuestion;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -46,6 +47,7 @@ public final class TokenQuestions {
   private final TokenCache cache;
   private final Map<FlightKey, TokenFlight> flights = new ConcurrentHashMap<>();
   private final Map<TokenMaker, AbsentWays> absent = new ConcurrentHashMap<>();
+  private final Map<String, OwnTokens> own = new TreeMap<>();
 
   /** A question to a worker or a renderer. */
   private record FlightKey(TokenCache.Key question, MakerLife asked) {}
@@ -71,10 +73,21 @@ public final class TokenQuestions {
    *
    * @param timeoutMs limit for the answers that one request needs, in milliseconds
    * @param maxCachedBytes bytes of answers that are kept
+   * @param models what makes tokens in this process, by model; remains the caller's
    */
-  public TokenQuestions(long timeoutMs, long maxCachedBytes) {
+  public TokenQuestions(long timeoutMs, long maxCachedBytes, Map<String, ModelTokens> models) {
     this.timeoutMs = timeoutMs;
     this.cache = new TokenCache(maxCachedBytes);
+    models.forEach((model, tokens) -> own.put(model, new OwnTokens(model, tokens)));
+  }
+
+  /**
+   * {@return the tokens of a model that this process makes; null if it makes none}
+   *
+   * @param model the model
+   */
+  public @Nullable OwnTokens own(String model) {
+    return own.get(model);
   }
 
   /** What is asked for a request, made of its body. Immutable. */
@@ -85,15 +98,20 @@ public final class TokenQuestions {
     private final @Nullable PromptTokens known;
     private final List<TokenWay> ways;
 
+    /** The request as JSON, if its tokens can be made here. */
+    private final byte @Nullable [] whole;
+
     private Prepared(
         FleetWorker worker,
         TokenRequest request,
         @Nullable PromptTokens known,
-        List<TokenWay> ways) {
+        List<TokenWay> ways,
+        byte @Nullable [] whole) {
       this.worker = worker;
       this.request = request;
       this.known = known;
       this.ways = ways;
+      this.whole = whole;
     }
   }
 
@@ -112,7 +130,10 @@ public final class TokenQuestions {
     }
     List<TokenWay> ways =
         known == null ? TokenDialect.of(worker.flavor()).ways(request) : List.of();
-    return new Prepared(worker, request, known, ways);
+    OwnTokens made = known == null ? own.get(request.model()) : null;
+    boolean makes = made != null && made.serves(request.path());
+    byte[] whole = makes ? TokenBodies.rendered(request).get(0) : null;
+    return new Prepared(worker, request, known, ways, whole);
   }
 
   /**
@@ -136,10 +157,20 @@ public final class TokenQuestions {
    * @param then receives the tokens once, on the loop: within this call if no question is needed
    */
   public void ask(Prepared prepared, EventLoop loop, Consumer<PromptTokens> then) {
+    OwnTokens made = prepared.whole == null ? null : own.get(prepared.request.model());
     if (prepared.known != null) {
       then.accept(prepared.known);
-    } else {
+    } else if (made == null || prepared.whole == null) {
       new Question(prepared, loop, then).nextWay();
+    } else {
+      made.ask(
+          prepared.request.path(),
+          prepared.whole,
+          loop,
+          timeoutMs,
+          answer -> new Question(prepared, loop, answer).nextWay(),
+          estimate(prepared.request, InexactCause.TOKENS_UNANSWERED),
+          then);
     }
   }
 
@@ -230,6 +261,10 @@ public final class TokenQuestions {
       boolean fits = steps.stream().anyMatch(step -> step.way.bodies().size() <= MAX_PROMPTS);
       if (!fits || request.body().has(BodyField.PREVIOUS_RESPONSE_ID)) {
         return InexactCause.BODY_UNSUPPORTED;
+      }
+      OwnTokens made = own.get(request.model());
+      if (made != null && !made.serves(request.path())) {
+        return InexactCause.TEMPLATE_UNSUPPORTED;
       }
       if (!steps.stream().allMatch(Step::isMissing)) {
         return InexactCause.TOKENS_UNANSWERED;

@@ -18,6 +18,7 @@ import io.netty.buffer.Unpooled;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Executor;
 import org.junit.jupiter.api.Test;
 
@@ -27,7 +28,7 @@ class TokenQuestionsTest {
   private static final String PATH = "/v1/completions";
   private static final long LONG_MS = 600_000;
 
-  private final TokenQuestions questions = new TokenQuestions(LONG_MS, 1 << 20);
+  private final TokenQuestions questions = new TokenQuestions(LONG_MS, 1 << 20, Map.of());
   private final List<PromptTokens> found = new ArrayList<>();
   private final Engine a = new Engine(0);
   private final Engine b = new Engine(1);
@@ -162,7 +163,7 @@ class TokenQuestionsTest {
 
   @Test
   void aRequestWithoutTimeLeftAsksNothing() {
-    ask(new TokenQuestions(0, 1 << 20), a, "\"x\"");
+    ask(new TokenQuestions(0, 1 << 20, Map.of()), a, "\"x\"");
     assertThat(a.asked).isEmpty();
     assertThat(found).singleElement().matches(tokens -> tokens.ids() == null);
   }

@@ -1,0 +1,98 @@
+package io.kvasir.tokens.template;
+
+import java.time.Clock;
+import java.util.Map;
+
+/**
+ * A chat template, compiled: a strict part of Jinja that renders as Hugging Face's transformers
+ * does. What it does not know, it refuses.
+ *
+ * <p>Immutable and thread-safe.
+ */
+public final class ChatTemplate {
+
+  private final String source;
+  private final TemplateLimits limits;
+  private final Frame frame;
+
+  private ChatTemplate(String source, TemplateLimits limits) {
+    this.source = source;
+    this.limits = limits;
+    TokenStream tokens = new TokenStream(new Lexer(source).tokens());
+    this.frame = new StatementParser(tokens, limits).template();
+    Mentions.check(frame, limits.nesting());
+    Symbols.analyze(frame);
+  }
+
+  /**
+   * Compiles a template with the default limits.
+   *
+   * @param source of it
+   * @return the template
+   * @throws TemplateException if the source is no template, or uses what Kvasir does not know
+   */
+  public static ChatTemplate compile(String source) {
+    return compile(source, TemplateLimits.DEFAULT);
+  }
+
+  /**
+   * Compiles a template, in O(n) steps for n characters, and O(n * m) for m nested loops.
+   *
+   * @param source of it
+   * @param limits of compiling and of rendering
+   * @return the template
+   * @throws TemplateException if the source is no template, uses what Kvasir does not know, or
+   *     exceeds a limit
+   */
+  public static ChatTemplate compile(String source, TemplateLimits limits) {
+    if (source.length() > limits.sourceCharacters()) {
+      throw new TemplateException(
+          TemplateException.Reason.LIMIT,
+          "the template has more than " + limits.sourceCharacters() + " characters",
+          0,
+          0);
+    }
+    String normalized = Lexer.normalized(source);
+    try {
+      return new ChatTemplate(normalized, limits);
+    } catch (TemplateFault fault) {
+      throw exception(normalized, fault, fault.at());
+    }
+  }
+
+  /**
+   * Renders the template.
+   *
+   * @param variables by name: String, Boolean, Integer, Long, BigInteger, Double, null, and Lists
+   *     and Maps of these with Strings as keys. They are not copied and must not change meanwhile.
+   * @param clock for {@code strftime_now}, in the zone whose time is shown
+   * @return the text
+   * @throws TemplateException if Python would raise an error, the template raises one, or a limit
+   *     is exceeded
+   */
+  public String render(Map<String, ?> variables, Clock clock) {
+    Run run = new Run(variables, limits, clock);
+    try {
+      Scope scope = new Scope(run);
+      frame.hide(scope);
+      frame.exec(scope);
+      return run.text();
+    } catch (TemplateFault fault) {
+      throw exception(source, fault, fault.at() < 0 ? run.at() : fault.at());
+    } catch (StackOverflowError nested) {
+      throw exception(source, TemplateFault.limit("calls are nested too deep"), run.at());
+    }
+  }
+
+  private static TemplateException exception(String source, TemplateFault fault, int at) {
+    if (at < 0) {
+      return new TemplateException(fault.reason(), fault.text(), 0, 0);
+    }
+    int line = 1 + (int) source.substring(0, at).chars().filter(c -> c == '\n').count();
+    int begin = source.lastIndexOf('\n', at - 1) + 1;
+    int column = 1 + source.codePointCount(begin, at);
+    String unsupported =
+        fault.reason() == TemplateException.Reason.UNSUPPORTED ? "not supported: " : "";
+    return new TemplateException(fault.reason(), unsupported + fault.text(), line, column);
+  }
+}

@@ -1,0 +1,62 @@
+package io.kvasir.tokens.template;
+
+import java.util.Iterator;
+import java.util.Map;
+
+/**
+ * What {@code keys()}, {@code values()} and {@code items()} of a dict return. Immutable.
+ *
+ * @param map the dict
+ * @param part which part of its entries
+ */
+record DictView(Map<?, ?> map, Part part) implements PythonValue {
+
+  enum Part {
+    KEYS,
+    VALUES,
+    ITEMS
+  }
+
+  Iterator<Object> iterator() {
+    Iterator<? extends Map.Entry<?, ?>> entries = map.entrySet().iterator();
+    return new Iterator<>() {
+      @Override
+      public boolean hasNext() {
+        return entries.hasNext();
+      }
+
+      @Override
+      public Object next() {
+        Map.Entry<?, ?> entry = entries.next();
+        return switch (part) {
+          case KEYS -> PythonValues.of(entry.getKey());
+          case VALUES -> PythonValues.of(entry.getValue());
+          case ITEMS ->
+              PythonTuple.of(PythonValues.of(entry.getKey()), PythonValues.of(entry.getValue()));
+        };
+      }
+    };
+  }
+
+  @Override
+  public String typeName() {
+    return switch (part) {
+      case KEYS -> "dict_keys";
+      case VALUES -> "dict_values";
+      case ITEMS -> "dict_items";
+    };
+  }
+
+  @Override
+  public boolean isTrue() {
+    return !map.isEmpty();
+  }
+
+  @Override
+  public Object attribute(String name) {
+    if (name.equals("mapping") || (name.equals("isdisjoint") && part != Part.VALUES)) {
+      throw TemplateFault.unsupported("attribute '" + name + "' of " + typeName());
+    }
+    return Missing.MISSING;
+  }
+}

@@ -1,0 +1,265 @@
+package io.kvasir.tokens.template;
+
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+
+/** Methods of strings. Stateless. */
+final class StringMethods {
+
+  private static final Signature SPLIT = Signature.of("split", "sep? maxsplit?");
+  private static final Signature LINES = Signature.of("splitlines", "keepends?");
+
+  private StringMethods() {}
+
+  static Object call(Run run, String text, String name, Arguments arguments) {
+    run.work(text.length());
+    return switch (name) {
+      case "strip", "lstrip", "rstrip" -> strip(text, name, arguments);
+      case "split", "rsplit" -> StringSplits.split(run, text, name, SPLIT.bind(arguments));
+      case "splitlines" ->
+          PythonText.lines(text, Filters.isSet(LINES.bind(arguments)[0]));
+      case "partition", "rpartition" -> StringSplits.partition(text, name, arguments);
+      case "startswith", "endswith" -> affix(text, name, arguments);
+      case "removeprefix", "removesuffix" -> remove(text, name, arguments);
+      case "replace" -> replace(run, text, arguments);
+      case "find", "rfind", "index", "rindex" -> find(text, name, arguments);
+      case "count" -> count(text, arguments);
+      case "join" -> join(run, text, arguments);
+      case "zfill", "ljust", "rjust", "center" -> padded(run, text, name, arguments);
+      case "format" -> BraceFormat.format(run, text, arguments);
+      default -> {
+        arguments.only(name, 0, 0);
+        yield plain(text, name);
+      }
+    };
+  }
+
+  private static Object plain(String text, String name) {
+    return switch (name) {
+      case "upper" -> PythonText.upper(text);
+      case "lower" -> PythonText.lower(text);
+      case "title" -> PythonText.titled(text);
+      case "capitalize" -> PythonText.capitalized(text);
+      case "islower" -> isCase(text, false);
+      case "isupper" -> isCase(text, true);
+      case "isascii" -> text.chars().allMatch(c -> c < 0x80);
+      default -> {
+        boolean all = text.codePoints().allMatch(c -> is(c, name));
+        yield all && (!text.isEmpty() || name.equals("isprintable"));
+      }
+    };
+  }
+
+  private static boolean is(int c, String name) {
+    return switch (name) {
+      case "isdigit" -> isDigit(c);
+      case "isdecimal" -> Character.isDigit(c);
+      case "isalpha" -> Character.isLetter(c);
+      case "isalnum" -> isAlphanumeric(c);
+      case "isspace" -> PythonText.isSpace(c);
+      case "isprintable" -> PythonText.isPrintable(c);
+      default -> throw TemplateFault.unsupported("method '" + name + "' of strings");
+    };
+  }
+
+  static boolean isAlphanumeric(int c) {
+    int type = Character.getType(c);
+    return Character.isLetter(c)
+        || type == Character.DECIMAL_DIGIT_NUMBER
+        || type == Character.LETTER_NUMBER
+        || type == Character.OTHER_NUMBER;
+  }
+
+  /** Decimal digits, and digits in circles, above the line and the like. */
+  static boolean isDigit(int c) {
+    return Character.isDigit(c)
+        || (Character.getType(c) == Character.OTHER_NUMBER && DigitRanges.contains(c));
+  }
+
+  private static boolean isCase(String text, boolean upper) {
+    boolean cased = false;
+    for (int i = 0; i < text.length(); i += Character.charCount(text.codePointAt(i))) {
+      int c = text.codePointAt(i);
+      boolean wrong = upper ? Character.isLowerCase(c) : Character.isUpperCase(c);
+      if (wrong || Character.isTitleCase(c)) {
+        return false;
+      }
+      cased |= upper ? Character.isUpperCase(c) : Character.isLowerCase(c);
+    }
+    return cased;
+  }
+
+  static String string(Object value, String function) {
+    if (value instanceof Markup) {
+      throw TemplateFault.unsupported(function + "() with text that is marked as safe");
+    }
+    if (value instanceof String text) {
+      return text;
+    }
+    throw TemplateFault.error(
+        function + "() argument must be str, not " + PythonValues.typeName(value));
+  }
+
+  private static Object strip(String text, String name, Arguments arguments) {
+    List<Object> values = arguments.only(name, 0, 1);
+    Object set = values.isEmpty() ? None.NONE : values.get(0);
+    return PythonText.strip(
+        text,
+        set == None.NONE ? set : string(set, name),
+        !name.equals("rstrip"),
+        !name.equals("lstrip"));
+  }
+
+  /** The part of the text between optional bounds, as a slice; {@link Missing} beyond its end. */
+  private static Object part(String text, List<Object> values, int first) {
+    long length = PythonText.length(text);
+    long from = values.size() > first ? bound(values.get(first), length, 0) : 0;
+    long to = values.size() > first + 1 ? bound(values.get(first + 1), length, length) : length;
+    return from > to || from > length
+        ? Missing.MISSING
+        : PythonText.slice(text, (int) from, (int) Math.min(to, length));
+  }
+
+  private static long bound(Object value, long length, long none) {
+    if (value == None.NONE) {
+      return none;
+    }
+    long bound = PythonNumbers.bounded(value, "slice");
+    return bound < 0 ? Math.max(0, bound + length) : Math.min(bound, length + 1);
+  }
+
+  private static Object affix(String text, String name, Arguments arguments) {
+    List<Object> values = arguments.only(name, 1, 3);
+    List<Object> candidates =
+        values.get(0) instanceof PythonTuple tuple ? tuple.items() : values.subList(0, 1);
+    Object part = part(text, values, 1);
+    boolean start = name.equals("startswith");
+    for (Object candidate : candidates) {
+      String affix = string(candidate, name);
+      if (part instanceof String within
+          && (start ? within.startsWith(affix) : within.endsWith(affix))) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private static Object remove(String text, String name, Arguments arguments) {
+    String affix = string(arguments.only(name, 1, 1).get(0), name);
+    if (name.equals("removeprefix")) {
+      return text.startsWith(affix) ? text.substring(affix.length()) : text;
+    }
+    return text.endsWith(affix) ? text.substring(0, text.length() - affix.length()) : text;
+  }
+
+  private static Object replace(Run run, String text, Arguments arguments) {
+    List<Object> values = arguments.only("replace", 2, 3);
+    String old = string(values.get(0), "replace");
+    String other = string(values.get(1), "replace");
+    long count = values.size() > 2 ? PythonNumbers.bounded(values.get(2), "replace") : -1;
+    return replace(run, text, old, other, count);
+  }
+
+  /** Replaces the first occurrences, all of them if the count is negative. */
+  static String replace(Run run, String text, String old, String other, long count) {
+    run.work(text.length());
+    StringBuilder replaced = new StringBuilder();
+    int at = 0;
+    long left = count < 0 ? Long.MAX_VALUE : count;
+    while (left > 0) {
+      int found = text.indexOf(old, at);
+      if (found < 0) {
+        break;
+      }
+      replaced.append(text, at, found).append(other);
+      run.work(other.length());
+      run.checkSize(replaced.length());
+      at = found + old.length();
+      left--;
+      if (old.isEmpty()) {
+        if (at >= text.length()) {
+          break;
+        }
+        int next = text.offsetByCodePoints(at, 1);
+        replaced.append(text, at, next);
+        at = next;
+      }
+    }
+    String result = replaced.append(text, at, text.length()).toString();
+    run.checkSize(result.length());
+    return result;
+  }
+
+  private static Object find(String text, String name, Arguments arguments) {
+    List<Object> values = arguments.only(name, 1, 3);
+    String wanted = string(values.get(0), name);
+    int found = -1;
+    if (part(text, values, 1) instanceof String within) {
+      found = name.startsWith("r") ? within.lastIndexOf(wanted) : within.indexOf(wanted);
+      if (found >= 0) {
+        long length = PythonText.length(text);
+        long from = values.size() > 1 ? bound(values.get(1), length, 0) : 0;
+        return from + within.codePointCount(0, found);
+      }
+    }
+    if (name.endsWith("index")) {
+      throw TemplateFault.error("substring not found");
+    }
+    return -1L;
+  }
+
+  private static Object count(String text, Arguments arguments) {
+    List<Object> values = arguments.only("count", 1, 3);
+    String wanted = string(values.get(0), "count");
+    if (!(part(text, values, 1) instanceof String within)) {
+      return 0L;
+    }
+    if (wanted.isEmpty()) {
+      return PythonText.length(within) + 1;
+    }
+    long count = 0;
+    for (int at = within.indexOf(wanted); at >= 0; at = within.indexOf(wanted, at + wanted.length())) {
+      count++;
+    }
+    return count;
+  }
+
+  private static Object join(Run run, String text, Arguments arguments) {
+    Iterator<Object> items = PythonValues.iterator(arguments.only("join", 1, 1).get(0));
+    List<String> parts = new ArrayList<>();
+    long size = 0;
+    while (items.hasNext()) {
+      String part = string(items.next(), "join");
+      size += part.length() + text.length();
+      run.checkSize(size);
+      run.work(part.length() + text.length());
+      parts.add(part);
+    }
+    return String.join(text, parts);
+  }
+
+  private static Object padded(Run run, String text, String name, Arguments arguments) {
+    List<Object> values = arguments.only(name, 1, name.equals("zfill") ? 1 : 2);
+    String fill =
+        name.equals("zfill") ? "0" : values.size() > 1 ? string(values.get(1), name) : " ";
+    if (PythonText.length(fill) != 1) {
+      throw TemplateFault.error("The fill character must be exactly one character long");
+    }
+    long width = PythonNumbers.bounded(values.get(0), name);
+    long missing = Math.max(0, width - PythonText.length(text));
+    run.checkSize(missing * 2 + text.length());
+    run.work(missing);
+    int left =
+        (int)
+            switch (name) {
+              case "ljust" -> 0;
+              case "center" -> missing / 2 + (missing & width & 1);
+              default -> missing;
+            };
+    if (name.equals("zfill") && (text.startsWith("-") || text.startsWith("+"))) {
+      return text.charAt(0) + fill.repeat(left) + text.substring(1);
+    }
+    return fill.repeat(left) + text + fill.repeat((int) missing - left);
+  }
+}

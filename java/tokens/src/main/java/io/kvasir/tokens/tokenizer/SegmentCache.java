@@ -3,6 +3,7 @@ package io.kvasir.tokens.tokenizer;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -21,7 +22,6 @@ final class SegmentCache {
 
   private static final VarHandle LONGS =
       MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.BIG_ENDIAN);
-  private static final int BUFFERED_CHARS = 2048;
 
   private final long maxBytes;
   private final Map<Key, int[]> segments = new LinkedHashMap<>(16, 0.75f, true);
@@ -44,33 +44,16 @@ final class SegmentCache {
    */
   record Key(long high, long low) {}
 
-  /** Computes keys. Not thread-safe. */
-  static final class Hash {
-
-    private final MessageDigest sha256 = TokenizerFiles.sha256();
-    private final byte[] buffer = new byte[2 * BUFFERED_CHARS];
-
-    /**
-     * The key of a segment. O(its length).
-     *
-     * @param text a text
-     * @param start where the segment begins
-     * @param end where it ends
-     * @return its key
-     */
-    Key of(String text, int start, int end) {
-      for (int from = start; from < end; from += BUFFERED_CHARS) {
-        int chars = Math.min(BUFFERED_CHARS, end - from);
-        for (int i = 0; i < chars; i++) {
-          char unit = text.charAt(from + i);
-          buffer[2 * i] = (byte) unit;
-          buffer[2 * i + 1] = (byte) (unit >>> 8);
-        }
-        sha256.update(buffer, 0, 2 * chars);
-      }
-      byte[] digest = sha256.digest();
-      return new Key((long) LONGS.get(digest, 0), (long) LONGS.get(digest, Long.BYTES));
-    }
+  /**
+   * The key of a segment. O(its length).
+   *
+   * @param segment well-formed text
+   * @param sha256 a hash that is not in use
+   * @return its key
+   */
+  static Key key(String segment, MessageDigest sha256) {
+    byte[] digest = sha256.digest(segment.getBytes(StandardCharsets.UTF_8));
+    return new Key((long) LONGS.get(digest, 0), (long) LONGS.get(digest, Long.BYTES));
   }
 
   /**

@@ -59,16 +59,6 @@ abstract class SegmentableTokenizer implements ModelTokenizer {
   abstract String uncutReason();
 
   /**
-   * Whether a text must be tokenized as a whole although others are cut.
-   *
-   * @param prepared a result of {@link #prepare}
-   * @return true if the result depends on where segments lie in the text
-   */
-  boolean isIndivisible(String prepared) {
-    return false;
-  }
-
-  /**
    * The ids that a post-processor adds.
    *
    * @param before in front of a text; not changed

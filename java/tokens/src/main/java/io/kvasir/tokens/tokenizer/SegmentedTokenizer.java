@@ -1,9 +1,9 @@
 package io.kvasir.tokens.tokenizer;
 
 import java.nio.file.Path;
+import java.security.MessageDigest;
 import java.util.Arrays;
 import java.util.concurrent.atomic.LongAdder;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Tokenizes a text in segments that begin with added tokens, and keeps the ids of segments: the next
@@ -48,7 +48,7 @@ public final class SegmentedTokenizer implements ModelTokenizer {
   public int[] encode(String text, boolean addSpecialTokens) throws TokenizerException {
     String prepared = tokenizer.prepare(text);
     AddedTokens cuts = tokenizer.cuts();
-    if (cuts == null || tokenizer.isIndivisible(prepared)) {
+    if (cuts == null) {
       encodedChars.add(prepared.length());
       return tokenizer.encodeWhole(prepared, addSpecialTokens);
     }
@@ -57,20 +57,12 @@ public final class SegmentedTokenizer implements ModelTokenizer {
   }
 
   private int[] encodeSegments(String text, AddedTokens cuts) throws TokenizerException {
-    SegmentCache.Hash hash = new SegmentCache.Hash();
+    MessageDigest sha256 = TokenizerFiles.sha256();
     int[] ids = new int[64];
     int count = 0;
     int start = 0;
     for (int end : cuts.segmentEnds(text)) {
-      SegmentCache.Key key = hash.of(text, start, end);
-      int @Nullable [] segment = cache.get(key);
-      if (segment == null) {
-        segment = tokenizer.encodeWhole(text.substring(start, end), false);
-        cache.put(key, segment);
-        encodedChars.add(end - start);
-      } else {
-        cachedChars.add(end - start);
-      }
+      int[] segment = encodeSegment(text.substring(start, end), sha256);
       if (count + segment.length > ids.length) {
         ids = Arrays.copyOf(ids, Math.max(count + segment.length, 2 * ids.length));
       }
@@ -79,6 +71,19 @@ public final class SegmentedTokenizer implements ModelTokenizer {
       start = end;
     }
     return Arrays.copyOf(ids, count);
+  }
+
+  private int[] encodeSegment(String text, MessageDigest sha256) throws TokenizerException {
+    SegmentCache.Key key = SegmentCache.key(text, sha256);
+    int[] kept = cache.get(key);
+    if (kept != null) {
+      cachedChars.add(text.length());
+      return kept;
+    }
+    int[] ids = tokenizer.encodeWhole(text, false);
+    cache.put(key, ids);
+    encodedChars.add(text.length());
+    return ids;
   }
 
   /** {@return why texts are not cut at added tokens; empty if they are} */

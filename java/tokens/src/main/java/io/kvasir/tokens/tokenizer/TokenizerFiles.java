@@ -5,11 +5,14 @@ import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.util.ArrayList;
 import java.util.HexFormat;
+import java.util.List;
 
 /** Finds and reads the files of a tokenizer, within bounds. Stateless. */
 final class TokenizerFiles {
@@ -32,6 +35,15 @@ final class TokenizerFiles {
     byte[] bytes = read(file);
     MessageDigest digest = sha256();
     digest.update(bytes);
+    if (!file.toString().endsWith(".json")) {
+      Path beside = file.resolveSibling("tokenizer_config.json");
+      byte[] config = Files.exists(beside) ? read(beside) : null;
+      if (config != null) {
+        digest.update(config);
+      }
+      TokenizerConfig read = config == null ? null : TokenizerConfig.read(beside, text(beside, config));
+      return TiktokenTokenizer.open(file, bytes, read, hex(digest));
+    }
     String json = text(file, bytes);
     if (trial) {
       TokenizerTrial.run(file, bytes);
@@ -40,11 +52,28 @@ final class TokenizerFiles {
   }
 
   private static Path within(Path folder) throws TokenizerException {
-    Path json = folder.resolve("tokenizer.json");
-    if (Files.exists(json)) {
-      return json;
+    for (String name : new String[] {"tokenizer.json", "tiktoken.model"}) {
+      if (Files.exists(folder.resolve(name))) {
+        return folder.resolve(name);
+      }
     }
-    throw new TokenizerException(folder, "has no tokenizer.json");
+    try (DirectoryStream<Path> files = Files.newDirectoryStream(folder, "*.tiktoken")) {
+      List<Path> found = new ArrayList<>();
+      files.forEach(found::add);
+      if (found.size() == 1) {
+        return found.get(0);
+      }
+      if (found.size() > 1) {
+        throw new TokenizerException(folder, "has " + found.size() + " files *.tiktoken: name one");
+      }
+    } catch (IOException e) {
+      throw new TokenizerException(folder, "cannot be read: " + e, e);
+    }
+    if (Files.exists(folder.resolve("tokenizer.model"))) {
+      return folder.resolve("tokenizer.model");
+    }
+    throw new TokenizerException(
+        folder, "has no tokenizer.json, tiktoken.model, *.tiktoken or tokenizer.model");
   }
 
   /**

@@ -50,12 +50,13 @@ final class JsonTokenizer extends SegmentableTokenizer {
    *
    * @param file for messages
    * @param json its text
+   * @param structure what the text says about cutting
    * @param digest of the file
    * @return the tokenizer; the caller closes it
    * @throws TokenizerException if it is damaged
    */
-  static JsonTokenizer open(Path file, String json, String digest) throws TokenizerException {
-    JsonStructure structure = JsonStructure.read(file, json);
+  static JsonTokenizer open(Path file, String json, JsonStructure structure, String digest)
+      throws TokenizerException {
     TokenizersLibrary library = NativeTokenizers.library();
     long handle;
     try {

@@ -10,8 +10,12 @@ import java.nio.file.Path;
  */
 public interface ModelTokenizer extends AutoCloseable {
 
-  /** The longest text, in UTF-16 units. It bounds the stack of the regular expressions. */
-  int MAX_CHARS = 4 << 20;
+  /**
+   * The longest text, in UTF-16 units. It bounds the memory of a call, and how far regular
+   * expressions can go back, which must stay below a limit at which the native library ends the
+   * process.
+   */
+  int MAX_CHARS = 2 << 20;
 
   /**
    * Opens the tokenizer of a folder or a file: {@code tokenizer.json} if there is one, else {@code

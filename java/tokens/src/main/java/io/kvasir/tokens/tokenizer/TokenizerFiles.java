@@ -45,10 +45,11 @@ final class TokenizerFiles {
       return TiktokenTokenizer.open(file, bytes, read, hex(digest));
     }
     String json = text(file, bytes);
+    JsonStructure structure = JsonStructure.read(file, json);
     if (trial) {
       TokenizerTrial.run(file, bytes);
     }
-    return JsonTokenizer.open(file, json, hex(digest));
+    return JsonTokenizer.open(file, json, structure, hex(digest));
   }
 
   private static Path within(Path folder) throws TokenizerException {

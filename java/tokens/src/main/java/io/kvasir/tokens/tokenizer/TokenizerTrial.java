@@ -12,6 +12,8 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
@@ -32,6 +34,10 @@ final class TokenizerTrial {
   private static final String[] CHARACTERS = {
     " ", "\n", "\t", "\u00a0", "a", "A", "1", ".", "'", "/", "\u4e2d", "\u0301", "\ud83d\ude00"
   };
+
+  /** Behind each run, because a text without a letter that a pattern needs is not searched. */
+  private static final String ASCII =
+      IntStream.range(' ', 0x7f).mapToObj(Character::toString).collect(Collectors.joining());
 
   private static final Pattern PANIC = Pattern.compile("panicked at [^\\n]*\\n([^\\n]*)");
 
@@ -56,8 +62,8 @@ final class TokenizerTrial {
       }
       for (String run : CHARACTERS) {
         for (String end : CHARACTERS) {
-          encode(library, handle, run.repeat(RUN) + end, false);
-          encode(library, handle, (run + end).repeat(RUN / 2), false);
+          encode(library, handle, run.repeat(RUN) + end + ASCII, false);
+          encode(library, handle, (run + end).repeat(RUN / 2) + ASCII, false);
         }
       }
     } catch (RuntimeException e) {

@@ -1,0 +1,118 @@
+package io.kvasir.tokens.tokenizer;
+
+import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.util.Arrays;
+import java.util.concurrent.atomic.LongAdder;
+
+/**
+ * Tokenizes a text in segments that begin with added tokens, and keeps the ids of segments: the next
+ * turn of a conversation costs its new messages, and a hash of the others. The ids are those of the
+ * text as a whole. Thread-safe.
+ *
+ * <p>Whether a text may be cut is decided when the tokenizer is opened; if not, {@link
+ * #uncutReason} says why, and each text is tokenized as a whole.
+ */
+public final class SegmentedTokenizer implements ModelTokenizer {
+
+  private final SegmentableTokenizer tokenizer;
+  private final SegmentCache cache;
+  private final LongAdder encodedChars = new LongAdder();
+  private final LongAdder cachedChars = new LongAdder();
+
+  /**
+   * Takes over a tokenizer.
+   *
+   * @param tokenizer closed by {@link #close}
+   * @param cacheBytes the memory for segments
+   */
+  SegmentedTokenizer(SegmentableTokenizer tokenizer, long cacheBytes) {
+    this.tokenizer = tokenizer;
+    this.cache = new SegmentCache(cacheBytes);
+  }
+
+  /**
+   * Opens the tokenizer of a folder or a file, as {@link ModelTokenizer#open}.
+   *
+   * @param path a folder or a file
+   * @param cacheBytes the memory for the ids of segments, in bytes; four for each id, and 128 for
+   *     each segment
+   * @return the tokenizer; the caller closes it
+   * @throws TokenizerException as {@link ModelTokenizer#open}
+   */
+  public static SegmentedTokenizer open(Path path, long cacheBytes) throws TokenizerException {
+    return new SegmentedTokenizer(TokenizerFiles.open(path, true), cacheBytes);
+  }
+
+  @Override
+  public int[] encode(String text, boolean addSpecialTokens) throws TokenizerException {
+    String prepared = tokenizer.prepare(text);
+    AddedTokens cuts = tokenizer.cuts();
+    if (cuts == null) {
+      encodedChars.add(prepared.length());
+      return tokenizer.encodeWhole(prepared, addSpecialTokens);
+    }
+    int[] ids = encodeSegments(prepared, cuts);
+    return addSpecialTokens ? tokenizer.frame().around(ids) : ids;
+  }
+
+  private int[] encodeSegments(String text, AddedTokens cuts) throws TokenizerException {
+    MessageDigest sha256 = TokenizerFiles.sha256();
+    int[] ids = new int[64];
+    int count = 0;
+    int start = 0;
+    for (int end : cuts.segmentEnds(text)) {
+      int[] segment = encodeSegment(text.substring(start, end), sha256);
+      if (count + segment.length > ids.length) {
+        ids = Arrays.copyOf(ids, Math.max(count + segment.length, 2 * ids.length));
+      }
+      System.arraycopy(segment, 0, ids, count, segment.length);
+      count += segment.length;
+      start = end;
+    }
+    return Arrays.copyOf(ids, count);
+  }
+
+  private int[] encodeSegment(String text, MessageDigest sha256) throws TokenizerException {
+    SegmentCache.Key key = SegmentCache.key(text, sha256);
+    int[] kept = cache.get(key);
+    if (kept != null) {
+      cachedChars.add(text.length());
+      return kept;
+    }
+    int[] ids = tokenizer.encodeWhole(text, false);
+    cache.put(key, ids);
+    encodedChars.add(text.length());
+    return ids;
+  }
+
+  /** {@return why texts are not cut at added tokens; empty if they are} */
+  public String uncutReason() {
+    return tokenizer.uncutReason();
+  }
+
+  /** {@return the characters (UTF-16 units) that were tokenized so far} */
+  public long encodedChars() {
+    return encodedChars.sum();
+  }
+
+  /** {@return the characters whose ids were kept so far} */
+  public long cachedChars() {
+    return cachedChars.sum();
+  }
+
+  /** {@return the memory of the kept ids, in bytes} */
+  public long cacheBytes() {
+    return cache.bytes();
+  }
+
+  @Override
+  public String digest() {
+    return tokenizer.digest();
+  }
+
+  @Override
+  public void close() {
+    tokenizer.close();
+  }
+}

@@ -1,0 +1,168 @@
+package io.kvasir.tokens.tokenizer;
+
+import ai.djl.huggingface.tokenizers.jni.TokenizersLibrary;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.net.URISyntaxException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+/**
+ * Tries a {@code tokenizer.json} in a process of its own: the native library ends its process on
+ * damaged files, and when a regular expression backtracks too often. Stateless.
+ *
+ * <p>The process loads the file, tokenizes runs of characters that make the usual mistakes of
+ * regular expressions quadratic, and ends.
+ */
+final class TokenizerTrial {
+
+  private static final long LIMIT_S = 120;
+  private static final int REFUSED = 3;
+
+  /** Two of them together exceed the library's limit of ten million steps if a pattern is O(n²). */
+  private static final int RUN = 8_000;
+
+  private static final String[] CHARACTERS = {
+    " ", "\n", "\t", "\u00a0", "a", "A", "1", ".", "'", "/", "\u4e2d", "\u0301", "\ud83d\ude00"
+  };
+
+  /** Behind each run, because a text without a letter that a pattern needs is not searched. */
+  private static final String ASCII =
+      IntStream.range(' ', 0x7f).mapToObj(Character::toString).collect(Collectors.joining());
+
+  private static final Pattern PANIC = Pattern.compile("panicked at [^\\n]*\\n([^\\n]*)");
+
+  private TokenizerTrial() {}
+
+  /**
+   * The process: reads the file from its input.
+   *
+   * @param arguments none
+   * @throws Exception if the library cannot be loaded
+   */
+  public static void main(String[] arguments) throws Exception {
+    String json = new String(System.in.readAllBytes(), StandardCharsets.UTF_8);
+    TokenizersLibrary library = NativeTokenizers.library();
+    try {
+      long handle = library.createTokenizerFromString(json);
+      library.disableTruncation(handle);
+      library.disablePadding(handle);
+      for (boolean special : new boolean[] {true, false}) {
+        encode(library, handle, "", special);
+        encode(library, handle, String.join("", CHARACTERS), special);
+      }
+      for (String run : CHARACTERS) {
+        for (String end : CHARACTERS) {
+          encode(library, handle, run.repeat(RUN) + end + ASCII, false);
+          encode(library, handle, (run + end).repeat(RUN / 2) + ASCII, false);
+        }
+      }
+    } catch (RuntimeException e) {
+      System.out.println(e.getMessage());
+      System.exit(REFUSED);
+    }
+  }
+
+  private static void encode(
+      TokenizersLibrary library, long handle, String text, boolean special) {
+    try {
+      library.deleteEncoding(library.encode(handle, text, special));
+    } catch (RuntimeException e) {
+      return; // a model without a token for unknown characters
+    }
+  }
+
+  /**
+   * Tries a file. Blocks until the process has ended, at most two minutes.
+   *
+   * @param file for messages
+   * @param bytes its contents
+   * @throws TokenizerException if the process refused it or died of it, or cannot be started
+   */
+  static void run(Path file, byte[] bytes) throws TokenizerException {
+    Path folder = null;
+    Process process = null;
+    try {
+      folder = Files.createTempDirectory("kvasir-trial");
+      process = start(folder);
+      try (OutputStream in = process.getOutputStream()) {
+        in.write(bytes);
+      } catch (IOException e) {
+        // The process has ended early; its status says why.
+      }
+      if (!process.waitFor(LIMIT_S, TimeUnit.SECONDS)) {
+        throw new TokenizerException(file, "was not tried to its end in " + LIMIT_S + " s");
+      }
+      if (process.exitValue() != 0) {
+        throw new TokenizerException(file, reason(process.exitValue(), folder));
+      }
+    } catch (IOException | URISyntaxException e) {
+      throw new TokenizerException(file, "cannot be tried in a process of its own: " + e, e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new TokenizerException(file, "was not tried to its end: interrupted", e);
+    } finally {
+      if (process != null) {
+        process.destroyForcibly();
+      }
+      if (folder != null) {
+        remove(folder);
+      }
+    }
+  }
+
+  private static Process start(Path folder) throws IOException, URISyntaxException {
+    List<String> line = new ArrayList<>();
+    line.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    line.addAll(
+        List.of(
+            "-Xmx2g",
+            "-XX:+UseSerialGC",
+            "-XX:TieredStopAtLevel=1",
+            "-XX:-CreateCoredumpOnCrash",
+            "-XX:ErrorFile=/dev/null",
+            "-Djava.io.tmpdir=" + folder,
+            "-D" + NativeTokenizers.FOLDER_PROPERTY + "=" + folder,
+            "-cp",
+            place(TokenizerTrial.class) + java.io.File.pathSeparator + place(TokenizersLibrary.class),
+            TokenizerTrial.class.getName()));
+    ProcessBuilder builder = new ProcessBuilder(line);
+    builder.directory(folder.toFile());
+    builder.redirectOutput(folder.resolve("out").toFile());
+    builder.redirectError(folder.resolve("err").toFile());
+    return builder.start();
+  }
+
+  private static Path place(Class<?> type) throws URISyntaxException {
+    return Path.of(type.getProtectionDomain().getCodeSource().getLocation().toURI());
+  }
+
+  private static String reason(int status, Path folder) throws IOException {
+    if (status == REFUSED) {
+      return "is no tokenizer: " + Files.readString(folder.resolve("out"));
+    }
+    String errors = Files.readString(folder.resolve("err"));
+    Matcher panic = PANIC.matcher(errors);
+    return "ends the process that reads it (status "
+        + status
+        + "): "
+        + (panic.find() ? panic.group(1) : errors);
+  }
+
+  private static void remove(Path folder) {
+    try (Stream<Path> files = Files.walk(folder)) {
+      files.sorted(java.util.Comparator.reverseOrder()).forEach(file -> file.toFile().delete());
+    } catch (IOException e) {
+      return; // it is in the temporary folder
+    }
+  }
+}

@@ -1,0 +1,157 @@
+package io.kvasir.tokens.tokenizer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.lang.management.ManagementFactory;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.Random;
+import java.util.TreeMap;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Ids of segments are those of the whole text, and cost what is new. */
+class SegmentedTokenizerTest {
+
+  private static final long CACHE_BYTES = 64 << 20;
+
+  @TempDir private Path folder;
+
+  private SegmentedTokenizer open(TinyTokenizer tiny) throws Exception {
+    tiny.write(folder);
+    return new SegmentedTokenizer(TokenizerFiles.open(folder, false), CACHE_BYTES);
+  }
+
+  /** Kinds of tokenizers whose texts are cut. */
+  static Map<String, TinyTokenizer> kinds() {
+    Map<String, TinyTokenizer> kinds = new TreeMap<>();
+    kinds.put("byte-level BPE with NFC", TinyTokenizer.byteLevel(true));
+    kinds.put("Metaspace, always", TinyTokenizer.metaspace("always"));
+    kinds.put("Metaspace, first", TinyTokenizer.metaspace("first"));
+    kinds.put("Metaspace, never", TinyTokenizer.metaspace("never"));
+    kinds.put("WordPiece", TinyTokenizer.of("WordPiece"));
+    kinds.put("Unigram", TinyTokenizer.of("Unigram"));
+    TinyTokenizer strips = TinyTokenizer.byteLevel(false);
+    kinds.put("lstrip, rstrip, whitespace", strips);
+    strips.add("<mark>", "lstrip", "rstrip").add("\n\n").add("  ").add("</s>", "rstrip");
+    strips.add("[MASK]", "lstrip").add("the", "normalized").add("<", "normalized", "rstrip");
+    TinyTokenizer prepends = TinyTokenizer.metaspace("never");
+    kinds.put("Prepend and Replace", prepends);
+    prepends.json().putNull("pre_tokenizer");
+    var steps = prepends.json().putObject("normalizer").put("type", "Sequence");
+    var list = steps.putArray("normalizers");
+    list.addObject().put("type", "Prepend").put("prepend", "▁");
+    list.addObject().put("type", "Replace").put("content", "▁").putObject("pattern")
+        .put("String", " ");
+    prepends.add("quick", "normalized", "single_word");
+    TinyTokenizer prefixed = TinyTokenizer.byteLevel(false);
+    kinds.put("byte-level with a space in front", prefixed);
+    var spaced = prefixed.json().putObject("pre_tokenizer").put("type", "ByteLevel");
+    spaced.put("add_prefix_space", true).put("trim_offsets", true).put("use_regex", true);
+    kinds.values().forEach(tiny -> tiny.add("<|im_start|>", "special").add("<|im_end|>"));
+    kinds.values().forEach(tiny -> tiny.frame("<|im_start|>", "<|im_end|>"));
+    return kinds;
+  }
+
+  @Test
+  void segmentsHaveTheIdsOfTheWholeText() throws Exception {
+    long seed = Long.getLong("kvasir.test.seed", 20261127L);
+    System.out.println("-Dkvasir.test.seed=" + seed);
+    for (var kind : kinds().entrySet()) {
+      Random random = new Random(seed);
+      try (SegmentedTokenizer segmented = open(kind.getValue());
+          ModelTokenizer whole = TokenizerFiles.open(folder, false)) {
+        assertThat(segmented.uncutReason()).as(kind.getKey()).isEmpty();
+        for (int chars = 1; chars <= 1 << 20; chars *= chars < 1 << 14 ? 2 : 64) {
+          String text = MixedText.of(random, chars);
+          assertThat(segmented.encode(text, true))
+              .as(kind.getKey())
+              .isEqualTo(whole.encode(text, true));
+        }
+        assertThat(segmented.cachedChars()).isPositive();
+      }
+    }
+  }
+
+  @Test
+  void tokensThatLookAtTheirNeighboursAreNotCut() throws Exception {
+    TinyTokenizer words = TinyTokenizer.byteLevel(false).add("<|im_end|>", "single_word");
+    try (SegmentedTokenizer segmented = open(words)) {
+      assertThat(segmented.uncutReason()).contains("<|im_end|> must be a single word");
+      segmented.encode("a<|im_end|>b", false);
+      segmented.encode("a<|im_end|>b", false);
+      assertThat(segmented.encodedChars()).isEqualTo(24);
+    }
+    try (SegmentedTokenizer segmented = open(TinyTokenizer.byteLevel(false))) {
+      assertThat(segmented.uncutReason()).contains("no added token");
+    }
+    TinyTokenizer twice = TinyTokenizer.byteLevel(false).add("<x>", "special");
+    twice.json().withArray("added_tokens").add(twice.json().at("/added_tokens/0").deepCopy());
+    try (SegmentedTokenizer segmented = open(twice)) {
+      assertThat(segmented.uncutReason()).contains("<x> is there twice");
+    }
+  }
+
+  @Test
+  void theTenthTurnCostsItsNewMessages() throws Exception {
+    TinyTokenizer tiny =
+        TinyTokenizer.byteLevel(true).add("<|im_start|>", "special").add("<|im_end|>", "special");
+    try (SegmentedTokenizer segmented = open(tiny)) {
+      Random random = new Random(7);
+      for (int warm = 0; warm < 50; warm++) {
+        segmented.encode(MixedText.of(random, 20_000), true);
+      }
+      StringBuilder conversation = new StringBuilder();
+      for (int part = 0; part < 20; part++) {
+        String text = MixedText.of(random, 3_000).replace("<|im_", "<|");
+        message(conversation, part == 0 ? "system" : "user", text);
+      }
+      long firstNs = cpuNs(segmented, conversation.toString());
+      long lastNs = 0;
+      long encoded = 0;
+      for (int turn = 2; turn <= 10; turn++) {
+        message(conversation, "assistant", "the answer " + turn);
+        message(conversation, "user", "the question " + turn);
+        encoded = segmented.encodedChars();
+        lastNs = cpuNs(segmented, conversation.toString());
+      }
+      int tokens = segmented.encode(conversation.toString(), true).length;
+      System.out.printf(
+          "%d tokens; the tenth turn costs %.4f of the first turn's CPU time%n",
+          tokens, (double) lastNs / firstNs);
+      assertThat(tokens).isGreaterThan(40_000);
+      assertThat(segmented.encodedChars() - encoded).isLessThan(200);
+    }
+  }
+
+  private static void message(StringBuilder conversation, String role, String text) {
+    conversation.append("<|im_start|>").append(role).append('\n').append(text);
+    conversation.append("<|im_end|>\n");
+  }
+
+  private static long cpuNs(ModelTokenizer tokenizer, String text) throws Exception {
+    var threads = ManagementFactory.getThreadMXBean();
+    long beginNs = threads.getCurrentThreadCpuTime();
+    tokenizer.encode(text, true);
+    return threads.getCurrentThreadCpuTime() - beginNs;
+  }
+
+  @Test
+  void theCacheKeepsItsBound() {
+    SegmentCache cache = new SegmentCache(10_000);
+    for (int i = 0; i < 1000; i++) {
+      String text = "segment " + i;
+      cache.put(key(text), new int[i % 50]);
+      assertThat(cache.bytes()).isLessThanOrEqualTo(10_000);
+      assertThat(cache.get(key("segment 0"))).as("used again").isNotNull();
+    }
+    assertThat(cache.get(key("segment 1"))).isNull();
+    cache.put(key("large"), new int[5_000]);
+    assertThat(cache.get(key("large"))).isNull();
+    assertThat(cache.bytes()).isGreaterThan(5_000);
+  }
+
+  private static SegmentCache.Key key(String text) {
+    return SegmentCache.key(text, TokenizerFiles.sha256());
+  }
+}

@@ -2,6 +2,7 @@ package io.kvasir.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import io.kvasir.embedded.EmbeddedEngine;
 import io.kvasir.embedded.EngineServer;
 import io.kvasir.embedded.publish.EventForm;
@@ -107,9 +108,19 @@ final class StandInServer implements AutoCloseable {
 
   /** Serves a request that no gateway sees. */
   void post(String path, String body) {
+    answer(path, body);
+  }
+
+  /** The answer to a request that no gateway sees. */
+  JsonNode ask(String path, String body) {
+    return answer(path, body).json();
+  }
+
+  private Reply answer(String path, String body) {
     try (RawClient client = RawClient.to(server.port())) {
       Reply reply = client.send(RawClient.post(path, body)).reply();
       assertThat(reply.status()).as(reply.text()).isEqualTo(200);
+      return reply;
     }
   }
 

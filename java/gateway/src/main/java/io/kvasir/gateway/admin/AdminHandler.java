@@ -52,7 +52,7 @@ public final class AdminHandler implements Consumer<Exchange> {
     this.metrics = services.metrics();
     this.fleets = services.fleets();
     this.ready = ready;
-    this.ranks = new RanksHandler(fleets);
+    this.ranks = new RanksHandler(fleets, services.tokens());
     this.parity = new ParityHandler(fleets);
     this.explain = new ExplainHandler(services);
     this.query = new QueryHandler(services);
@@ -91,7 +91,7 @@ public final class AdminHandler implements Consumer<Exchange> {
               exchange,
               200,
               "text/plain; version=0.0.4; charset=utf-8",
-              metrics.scrape() + FollowedMetrics.text(fleets));
+              metrics.scrape() + FollowedMetrics.text(fleets, services.tokens()));
       case "/workers" -> reply(exchange, 200, "application/json", workers());
       default ->
           reply(

@@ -12,6 +12,9 @@ import io.kvasir.gateway.route.InexactCause;
 import io.kvasir.gateway.route.ModelFleet;
 import io.kvasir.gateway.route.ModelFleets;
 import io.kvasir.gateway.route.RoutingExactness;
+import io.kvasir.gateway.tokens.OwnTokens;
+import io.kvasir.gateway.tokens.TokenParity;
+import io.kvasir.gateway.tokens.TokenQuestions;
 import io.kvasir.gateway.verify.BlockParity;
 import io.kvasir.gateway.verify.PrefixBreaks;
 import io.kvasir.gateway.verify.Verdict;
@@ -40,13 +43,15 @@ final class FollowedMetrics {
    * Writes the metrics.
    *
    * @param fleets the workers by model
+   * @param tokens finds the tokens of their prompts
    * @return lines; empty if nothing is known
    */
-  public static String text(ModelFleets fleets) {
+  static String text(ModelFleets fleets, TokenQuestions tokens) {
     FollowedMetrics metrics = new FollowedMetrics();
     for (Map.Entry<String, ModelFleet> fleet : fleets.fleets().entrySet()) {
       metrics.add(fleet.getKey(), fleet.getValue());
       metrics.add(fleet.getKey(), fleet.getValue().breaks());
+      metrics.add(fleet.getKey(), tokens.own(fleet.getKey()));
       FollowedRanks followed = fleet.getValue().followed();
       if (followed != null) {
         metrics.add(fleet.getKey(), followed.events().stats());
@@ -89,6 +94,25 @@ final class FollowedMetrics {
             labels + "," + label("tokens", known ? "known" : "estimated"),
             known ? tokens.known() : tokens.missing());
       }
+    }
+  }
+
+  private void add(String model, @Nullable OwnTokens own) {
+    if (own == null) {
+      return;
+    }
+    for (TokenParity parity : own.parities()) {
+      String labels = label("model", model) + "," + label("path", parity.path());
+      counter(
+          "own_tokens_equal",
+          "Requests whose tokens were made here too, and were equal.",
+          labels,
+          parity.equalRequests());
+      gauge(
+          "own_tokens_refused",
+          "Whether the tokens that are made here differ from the engine's.",
+          labels,
+          parity.difference() == null ? 0 : 1);
     }
   }
 

@@ -18,6 +18,9 @@ import io.kvasir.gateway.route.InexactCause;
 import io.kvasir.gateway.route.ModelFleet;
 import io.kvasir.gateway.route.ModelFleets;
 import io.kvasir.gateway.route.RoutingExactness;
+import io.kvasir.gateway.tokens.OwnTokens;
+import io.kvasir.gateway.tokens.TokenParity;
+import io.kvasir.gateway.tokens.TokenQuestions;
 import io.kvasir.gateway.verify.BlockParity;
 import io.kvasir.gateway.verify.PrefixBreaks;
 import io.kvasir.gateway.verify.TokenDifference;
@@ -36,14 +39,17 @@ final class RanksHandler implements Consumer<Exchange> {
   private static final JsonFactory JSON = new JsonFactory();
 
   private final ModelFleets fleets;
+  private final TokenQuestions tokens;
 
   /**
    * Creates a handler.
    *
    * @param fleets the workers by model
+   * @param tokens finds the tokens of their prompts
    */
-  RanksHandler(ModelFleets fleets) {
+  RanksHandler(ModelFleets fleets, TokenQuestions tokens) {
     this.fleets = fleets;
+    this.tokens = tokens;
   }
 
   @Override
@@ -65,7 +71,7 @@ final class RanksHandler implements Consumer<Exchange> {
     Replies.json(exchange, 200, text.toString());
   }
 
-  private static void write(
+  private void write(
       JsonGenerator json, String model, ModelFleet fleet, FleetWorker worker, PredictedLoads loads)
       throws IOException {
     FollowedRanks followed = fleet.followed();
@@ -96,6 +102,7 @@ final class RanksHandler implements Consumer<Exchange> {
       json.writeStringField("exactness_cause", cause.code());
     }
     writeEndpoints(json, fleet);
+    writeOwnTokens(json, tokens.own(model));
     json.writeArrayFieldStart("problems");
     for (String problem : fleet.problems(worker)) {
       json.writeString(problem);
@@ -162,6 +169,25 @@ final class RanksHandler implements Consumer<Exchange> {
       json.writeStringField("stored_text", difference.storedText());
     }
     json.writeEndObject();
+  }
+
+  /** How the tokens that are made here compare with the engine's, by their endpoint. */
+  private static void writeOwnTokens(JsonGenerator json, @Nullable OwnTokens own)
+      throws IOException {
+    if (own == null) {
+      return;
+    }
+    json.writeArrayFieldStart("own_tokens");
+    for (TokenParity parity : own.parities()) {
+      json.writeStartObject();
+      json.writeStringField("path", parity.path());
+      json.writeNumberField("equal_requests", parity.equalRequests());
+      if (parity.difference() != null) {
+        json.writeStringField("differs_at", parity.difference());
+      }
+      json.writeEndObject();
+    }
+    json.writeEndArray();
   }
 
   /** How exactly requests to the worker's model are routed, by their endpoint. */

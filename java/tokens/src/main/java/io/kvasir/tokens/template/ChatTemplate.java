@@ -1,7 +1,11 @@
 package io.kvasir.tokens.template;
 
 import java.time.Clock;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * A chat template, compiled: a strict part of Jinja that renders as Hugging Face's transformers
@@ -82,6 +86,23 @@ public final class ChatTemplate {
     } catch (StackOverflowError nested) {
       throw exception(source, TemplateFault.limit("calls are nested too deep"), run.at());
     }
+  }
+
+  /**
+   * {@return whether the template goes through the parts of contents, as in {@code for part in
+   * message.content}; if not, contents must be texts. As vLLM finds out}
+   */
+  public boolean readsParts() {
+    String name = "\\w+(?:\\.content|\\[\\s*['\"]content['\"]\\s*\\])";
+    List<String> contents = new ArrayList<>(List.of(name));
+    Matcher set = Pattern.compile("\\bset\\s+(\\w+)\\s*=\\s*" + name).matcher(source);
+    while (set.find()) {
+      contents.add("\\b" + set.group(1) + "\\b");
+    }
+    return contents.stream()
+        .anyMatch(
+            content ->
+                Pattern.compile("\\bfor\\s+\\w+\\s+in\\s+" + content).matcher(source).find());
   }
 
   private static TemplateException exception(String source, TemplateFault fault, int at) {

@@ -38,9 +38,7 @@ final class NumberFilters {
       if (Double.isInfinite(real)) {
         throw TemplateFault.error("cannot convert float infinity to integer");
       }
-      return Double.isNaN(real)
-          ? Filters.or(arguments[0], 0L)
-          : PythonNumbers.truncated(real);
+      return Double.isNaN(real) ? Filters.or(arguments[0], 0L) : PythonNumbers.truncated(real);
     }
     if (PythonNumbers.isInteger(value)) {
       return PythonNumbers.integer(PythonNumbers.big(value));

@@ -20,8 +20,7 @@ final class NumberText {
     StringBuilder ascii = new StringBuilder();
     for (int i = 0; i < stripped.length(); i += Character.charCount(stripped.codePointAt(i))) {
       int c = stripped.codePointAt(i);
-      ascii.appendCodePoint(
-          c >= 0x80 && Character.isDigit(c) ? '0' + Character.digit(c, 10) : c);
+      ascii.appendCodePoint(c >= 0x80 && Character.isDigit(c) ? '0' + Character.digit(c, 10) : c);
     }
     return ascii.toString();
   }

@@ -70,9 +70,7 @@ final class TextFilters {
   }
 
   private static Filters.Filter onText(
-      String name,
-      UnaryOperator<String> change,
-      Function<String, Object> result) {
+      String name, UnaryOperator<String> change, Function<String, Object> result) {
     return Filters.bound(
         name, "", (run, value, none) -> result.apply(change.apply(soft(run, value))));
   }
@@ -156,9 +154,7 @@ final class TextFilters {
   private static Object indent(Run run, Object value, Object[] arguments) {
     Object width = Filters.or(arguments[0], 4L);
     String indentation =
-        width instanceof String text
-            ? text
-            : (String) Operators.binary(run, "*", " ", width);
+        width instanceof String text ? text : (String) Operators.binary(run, "*", " ", width);
     if (!(value instanceof String indented)) {
       Operators.binary(run, "+", value, "\n");
       throw TemplateFault.unsupported("indent of text that is marked as safe");
@@ -204,8 +200,7 @@ final class TextFilters {
 
   private static Object format(Run run, Object value, Arguments arguments) {
     if (arguments.named().isEmpty()) {
-      return PercentFormat.format(
-          run, soft(run, value), new PythonTuple(arguments.positional()));
+      return PercentFormat.format(run, soft(run, value), new PythonTuple(arguments.positional()));
     }
     if (!arguments.positional().isEmpty()) {
       throw TemplateFault.error("format takes positional or keyword arguments, not both");

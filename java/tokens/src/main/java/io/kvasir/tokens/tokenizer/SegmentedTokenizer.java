@@ -3,12 +3,14 @@ package io.kvasir.tokens.tokenizer;
 import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.util.Arrays;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * Tokenizes a text in segments that begin with added tokens, and keeps the ids of segments: the next
- * turn of a conversation costs its new messages, and a hash of the others. The ids are those of the
- * text as a whole. Thread-safe.
+ * Tokenizes a text in segments that begin with added tokens, and keeps the ids of segments: the
+ * next turn of a conversation costs its new messages, and a hash of the others. The ids are those
+ * of the text as a whole. Thread-safe.
  *
  * <p>Whether a text may be cut is decided when the tokenizer is opened; if not, {@link
  * #uncutReason} says why, and each text is tokenized as a whole.
@@ -17,6 +19,10 @@ public final class SegmentedTokenizer implements ModelTokenizer {
 
   private final SegmentableTokenizer tokenizer;
   private final SegmentCache cache;
+
+  /** Ids with which segments begin: those of added tokens. */
+  private final Set<Integer> starts = ConcurrentHashMap.newKeySet();
+
   private final LongAdder encodedChars = new LongAdder();
   private final LongAdder cachedChars = new LongAdder();
 
@@ -63,6 +69,9 @@ public final class SegmentedTokenizer implements ModelTokenizer {
     int start = 0;
     for (int end : cuts.segmentEnds(text)) {
       int[] segment = encodeSegment(text.substring(start, end), sha256);
+      if (start > 0 && segment.length > 0) {
+        starts.add(segment[0]);
+      }
       if (count + segment.length > ids.length) {
         ids = Arrays.copyOf(ids, Math.max(count + segment.length, 2 * ids.length));
       }
@@ -84,6 +93,20 @@ public final class SegmentedTokenizer implements ModelTokenizer {
     cache.put(key, ids);
     encodedChars.add(text.length());
     return ids;
+  }
+
+  /**
+   * {@return the segment that a token of a text is in, from 0}
+   *
+   * @param ids the ids of a text
+   * @param at an index
+   */
+  public int segment(int[] ids, int at) {
+    int segment = 0;
+    for (int i = 1; i <= Math.min(at, ids.length - 1); i++) {
+      segment += starts.contains(ids[i]) ? 1 : 0;
+    }
+    return segment;
   }
 
   /** {@return why texts are not cut at added tokens; empty if they are} */

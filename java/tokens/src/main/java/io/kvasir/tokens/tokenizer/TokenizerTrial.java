@@ -72,8 +72,7 @@ final class TokenizerTrial {
     }
   }
 
-  private static void encode(
-      TokenizersLibrary library, long handle, String text, boolean special) {
+  private static void encode(TokenizersLibrary library, long handle, String text, boolean special) {
     try {
       library.deleteEncoding(library.encode(handle, text, special));
     } catch (RuntimeException e) {
@@ -133,7 +132,9 @@ final class TokenizerTrial {
             "-Djava.io.tmpdir=" + folder,
             "-D" + NativeTokenizers.FOLDER_PROPERTY + "=" + folder,
             "-cp",
-            place(TokenizerTrial.class) + java.io.File.pathSeparator + place(TokenizersLibrary.class),
+            place(TokenizerTrial.class)
+                + java.io.File.pathSeparator
+                + place(TokenizersLibrary.class),
             TokenizerTrial.class.getName()));
     ProcessBuilder builder = new ProcessBuilder(line);
     builder.directory(folder.toFile());

@@ -41,7 +41,10 @@ class SegmentedTokenizerTest {
     var steps = prepends.json().putObject("normalizer").put("type", "Sequence");
     var list = steps.putArray("normalizers");
     list.addObject().put("type", "Prepend").put("prepend", "▁");
-    list.addObject().put("type", "Replace").put("content", "▁").putObject("pattern")
+    list.addObject()
+        .put("type", "Replace")
+        .put("content", "▁")
+        .putObject("pattern")
         .put("String", " ");
     prepends.add("quick", "normalized", "single_word");
     TinyTokenizer prefixed = TinyTokenizer.byteLevel(false);

@@ -1,0 +1,134 @@
+package io.kvasir.tokens;
+
+import io.kvasir.gateway.tokens.ModelTokens;
+import io.kvasir.tokens.chat.ChatInput;
+import io.kvasir.tokens.chat.ChatReader;
+import io.kvasir.tokens.chat.UnclearRequestException;
+import io.kvasir.tokens.template.ChatTemplate;
+import io.kvasir.tokens.template.ChatTemplates;
+import io.kvasir.tokens.template.TemplateException;
+import io.kvasir.tokens.tokenizer.SegmentedTokenizer;
+import io.kvasir.tokens.tokenizer.TokenizerException;
+import io.kvasir.tokens.tokenizer.TokenizerPool;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.time.ZoneId;
+import java.util.Map;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Tokens as a folder's tokenizer and chat template make them. Requests are parsed, rendered and
+ * tokenized on threads of its own, at most {@value #MAX_WAITING} of them wait. Thread-safe.
+ */
+final class FolderTokens implements ModelTokens {
+
+  private static final Logger LOG = LoggerFactory.getLogger(FolderTokens.class);
+  private static final long CACHE_BYTES = 64L << 20;
+  private static final int MAX_WAITING = 64;
+  private static final String COMPLETIONS = "/v1/completions";
+
+  private final Path folder;
+  private final SegmentedTokenizer tokenizer;
+  private final @Nullable ChatTemplates templates;
+  private final TokenizerPool pool;
+
+  private FolderTokens(
+      Path folder, SegmentedTokenizer tokenizer, @Nullable ChatTemplates templates) {
+    this.folder = folder;
+    this.tokenizer = tokenizer;
+    this.templates = templates;
+    int threads = Math.max(1, Runtime.getRuntime().availableProcessors() / 2);
+    this.pool = new TokenizerPool(threads, MAX_WAITING);
+  }
+
+  /**
+   * Opens a folder.
+   *
+   * @throws IOException naming the file, if there is no tokenizer that can be used
+   */
+  static FolderTokens open(Path folder) throws IOException {
+    ChatTemplates templates = null;
+    try {
+      templates = ChatTemplates.read(folder);
+      templates.choose(false);
+    } catch (TemplateException e) {
+      templates = null;
+      LOG.warn(
+          "{}: its chat template cannot be used: {}: only completions get their tokens here",
+          folder,
+          e.getMessage());
+    }
+    try {
+      SegmentedTokenizer tokenizer = SegmentedTokenizer.open(folder, CACHE_BYTES);
+      if (!tokenizer.uncutReason().isEmpty()) {
+        LOG.info("{}: each prompt is tokenized as a whole: {}", folder, tokenizer.uncutReason());
+      }
+      return new FolderTokens(folder, tokenizer, templates);
+    } catch (TokenizerException e) {
+      throw new IOException(e.getMessage(), e);
+    }
+  }
+
+  @Override
+  public String name() {
+    return folder.toString();
+  }
+
+  @Override
+  public boolean serves(String path) {
+    return path.equals(COMPLETIONS) || (templates != null && ChatReader.PATHS.contains(path));
+  }
+
+  @Override
+  public boolean make(String path, byte[] body, Consumer<int @Nullable []> then) {
+    return pool.tryRun(() -> then.accept(tokens(path, body)));
+  }
+
+  /** The tokens of a request; null if they cannot be made. */
+  private int @Nullable [] tokens(String path, byte[] body) {
+    try {
+      Map<String, Object> request = ChatReader.parse(body);
+      return path.equals(COMPLETIONS) ? ofText(request) : ofChat(path, request);
+    } catch (UnclearRequestException | TemplateException | TokenizerException e) {
+      LOG.debug("{}: no tokens of a request to {}: {}", folder, path, e.getMessage());
+      return null;
+    } catch (RuntimeException | OutOfMemoryError | StackOverflowError e) {
+      LOG.error("{}: a request to {} failed", folder, path, e);
+      return null;
+    }
+  }
+
+  private int @Nullable [] ofText(Map<String, Object> request) throws TokenizerException {
+    boolean adds = !Boolean.FALSE.equals(request.get("add_special_tokens"));
+    return request.get("prompt") instanceof String text ? tokenizer.encode(text, adds) : null;
+  }
+
+  private int @Nullable [] ofChat(String path, Map<String, Object> request)
+      throws UnclearRequestException, TokenizerException {
+    if (templates == null) {
+      return null;
+    }
+    boolean adds = Boolean.TRUE.equals(request.get("add_special_tokens"));
+    ChatTemplate template = templates.choose(request.get("tools") != null);
+    ChatInput input = ChatReader.read(path, request, template.readsParts());
+    String text =
+        template.render(
+            input.context(templates.specialTokens()), Clock.system(ZoneId.systemDefault()));
+    return tokenizer.encode(input.cut(text), adds);
+  }
+
+  @Override
+  public String place(int[] tokens, int at) {
+    return "segment " + tokenizer.segment(tokens, at);
+  }
+
+  @Override
+  public void close() {
+    pool.close();
+    tokenizer.close();
+  }
+}

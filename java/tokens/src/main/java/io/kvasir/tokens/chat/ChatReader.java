@@ -1,0 +1,206 @@
+package io.kvasir.tokens.chat;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.type.TypeReference;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads requests as vLLM does before it renders them. Where the prompt depends on anything but the
+ * request, such as images or stored responses, the request is unclear. Stateless.
+ */
+public final class ChatReader {
+
+  /** The endpoints that can be read. */
+  public static final List<String> PATHS =
+      List.of("/v1/chat/completions", "/v1/messages", "/v1/responses");
+
+  static final ObjectMapper JSON = new ObjectMapper();
+  private static final TypeReference<Map<String, Object>> OBJECT = new TypeReference<>() {};
+
+  private ChatReader() {}
+
+  /**
+   * Parses a request.
+   *
+   * @param body the request as JSON
+   * @return its fields, in their order
+   * @throws UnclearRequestException if it is no object
+   */
+  public static Map<String, Object> parse(byte[] body) throws UnclearRequestException {
+    try {
+      return JSON.readValue(body, OBJECT);
+    } catch (IOException e) {
+      throw new UnclearRequestException("no JSON object");
+    }
+  }
+
+  /**
+   * Reads a request.
+   *
+   * @param path one of {@link #PATHS}
+   * @param request its fields
+   * @param parts whether the template goes through the parts of contents; if not, it is given texts
+   * @return what the template renders
+   * @throws UnclearRequestException if the prompt is not known from the request alone
+   */
+  public static ChatInput read(String path, Map<String, Object> request, boolean parts)
+      throws UnclearRequestException {
+    if (request.get("chat_template") != null) {
+      throw new UnclearRequestException("a template of its own");
+    }
+    return switch (path) {
+      case "/v1/messages" -> AnthropicMessages.read(request, parts);
+      case "/v1/responses" -> ResponsesInput.read(request, parts);
+      default -> chat(request, request, parts);
+    };
+  }
+
+  /**
+   * Reads a chat.
+   *
+   * @param chat the object with messages and tools
+   * @param request the object with everything else
+   */
+  static ChatInput chat(Map<String, Object> chat, Map<String, Object> request, boolean parts)
+      throws UnclearRequestException {
+    List<Map<String, Object>> messages = new ArrayList<>();
+    for (Object message : Fields.list(chat, "messages")) {
+      messages.add(message(Fields.object("a message", message), parts));
+    }
+    Map<String, Object> variables = new LinkedHashMap<>();
+    Object effort = request.get("reasoning_effort");
+    if (effort != null) {
+      variables.put("reasoning_effort", effort);
+    }
+    Object further = request.get("chat_template_kwargs");
+    if (further != null) {
+      variables.putAll(Fields.object("chat_template_kwargs", further));
+    }
+    boolean goesOn = Fields.flag(request, "continue_final_message", false);
+    return new ChatInput(
+        messages,
+        tools(Fields.list(chat, "tools")),
+        request.get("documents"),
+        variables,
+        Fields.flag(request, "add_generation_prompt", true),
+        goesOn);
+  }
+
+  private static Map<String, Object> message(Map<String, Object> message, boolean parts)
+      throws UnclearRequestException {
+    Map<String, Object> read = new LinkedHashMap<>();
+    String role = Fields.text(message, "role", "");
+    read.put("role", role);
+    read.put("content", content(message.get("content"), parts));
+    if (role.equals("assistant")) {
+      List<Object> calls = Fields.list(message, "tool_calls");
+      if (!calls.isEmpty()) {
+        read.put("tool_calls", calls(calls));
+      }
+      Object reasoning =
+          message.get("reasoning") != null
+              ? message.get("reasoning")
+              : message.get("reasoning_content");
+      if (reasoning != null) {
+        read.put("reasoning", reasoning);
+        read.put("reasoning_content", reasoning);
+      }
+    } else if (role.equals("tool") && message.containsKey("tool_call_id")) {
+      read.put("tool_call_id", message.get("tool_call_id"));
+    }
+    if (message.get("name") instanceof String name) {
+      read.put("name", name);
+    }
+    return read;
+  }
+
+  /** One text, or the parts. */
+  private static Object content(@Nullable Object content, boolean parts)
+      throws UnclearRequestException {
+    List<String> texts = new ArrayList<>();
+    if (content instanceof String text) {
+      texts.add(text);
+    } else if (content != null) {
+      for (Object part : Fields.list("content", content)) {
+        texts.add(part instanceof String text ? text : text(Fields.object("a part", part)));
+      }
+    }
+    if (!parts) {
+      return String.join("\n", texts);
+    }
+    List<Object> wrapped = new ArrayList<>();
+    for (String text : texts) {
+      Map<String, Object> part = new LinkedHashMap<>();
+      part.put("type", "text");
+      part.put("text", text);
+      wrapped.add(part);
+    }
+    return wrapped;
+  }
+
+  private static String text(Map<String, Object> part) throws UnclearRequestException {
+    String type = Fields.text(part, "type", "text");
+    return switch (type) {
+      case "text", "input_text", "output_text" -> Fields.text(part, "text", "");
+      case "refusal" -> Fields.text(part, "refusal", "");
+      case "thinking" -> Fields.text(part, "thinking", "");
+      default -> throw new UnclearRequestException("a part that is no text");
+    };
+  }
+
+  /** Calls of tools, whose arguments are objects for templates, and text in requests. */
+  private static List<Object> calls(List<Object> calls) throws UnclearRequestException {
+    List<Object> read = new ArrayList<>();
+    for (Object each : calls) {
+      Map<String, Object> call = new LinkedHashMap<>(Fields.object("a tool call", each));
+      Map<String, Object> function =
+          new LinkedHashMap<>(Fields.object("function", call.get("function")));
+      Object arguments = function.get("arguments");
+      if (arguments == null || arguments.equals("")) {
+        function.put("arguments", new LinkedHashMap<>());
+      } else if (arguments instanceof String text) {
+        function.put("arguments", value(text));
+      }
+      call.put("function", function);
+      read.add(call);
+    }
+    return read;
+  }
+
+  private static Object value(String json) throws UnclearRequestException {
+    try {
+      return JSON.readValue(json, Object.class);
+    } catch (JsonProcessingException e) {
+      throw new UnclearRequestException("arguments that are no JSON");
+    }
+  }
+
+  /** Tools with their fields in the order of vLLM's models, which templates print. */
+  private static @Nullable List<Object> tools(List<Object> tools) throws UnclearRequestException {
+    if (tools.isEmpty()) {
+      return null;
+    }
+    List<Object> read = new ArrayList<>();
+    for (Object each : tools) {
+      Map<String, Object> tool = Fields.object("a tool", each);
+      Map<String, Object> function = Fields.object("function", tool.get("function"));
+      Map<String, Object> ordered = new LinkedHashMap<>();
+      ordered.put("name", function.get("name"));
+      ordered.put("description", function.get("description"));
+      ordered.put("parameters", function.get("parameters"));
+      function.forEach(ordered::putIfAbsent);
+      Map<String, Object> outer = new LinkedHashMap<>();
+      outer.put("type", tool.getOrDefault("type", "function"));
+      outer.put("function", ordered);
+      tool.forEach(outer::putIfAbsent);
+      read.add(outer);
+    }
+    return read;
+  }
+}

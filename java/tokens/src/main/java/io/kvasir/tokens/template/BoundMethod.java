@@ -23,8 +23,7 @@ record BoundMethod(Object receiver, String name) implements PythonCallable {
       arguments.only(name, 0, 0);
       return !Double.isInfinite(number) && number == Math.rint(number);
     }
-    List<?> items =
-        receiver instanceof PythonTuple tuple ? tuple.items() : (List<?>) receiver;
+    List<?> items = receiver instanceof PythonTuple tuple ? tuple.items() : (List<?>) receiver;
     return CollectionMethods.callOfSequence(run, items, name, arguments);
   }
 }

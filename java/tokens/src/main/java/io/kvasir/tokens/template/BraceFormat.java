@@ -52,7 +52,8 @@ final class BraceFormat {
       if (field.isEmpty() || next > 0) {
         throw TemplateFault.error("cannot mix automatic and manual field numbers");
       }
-      return positional(field.length() > 6 ? Integer.MAX_VALUE : Integer.parseInt(field), arguments);
+      return positional(
+          field.length() > 6 ? Integer.MAX_VALUE : Integer.parseInt(field), arguments);
     }
     if (!field.matches("[A-Za-z_][A-Za-z_0-9]*")) {
       throw TemplateFault.unsupported("field {" + field + "} in a format");

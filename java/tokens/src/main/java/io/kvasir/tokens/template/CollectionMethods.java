@@ -3,7 +3,9 @@ package io.kvasir.tokens.template;
 import java.util.List;
 import java.util.Map;
 
-/** Attributes and methods of dicts, lists and tuples. Those that change them are refused. Stateless. */
+/**
+ * Attributes and methods of dicts, lists and tuples. Those that change them are refused. Stateless.
+ */
 final class CollectionMethods {
 
   private CollectionMethods() {}

@@ -18,8 +18,7 @@ final class Functions {
           "range", new LibraryFunction("range", Functions::range),
           "dict", new LibraryFunction("dict", (run, arguments) -> dict(arguments)),
           "namespace",
-              new LibraryFunction(
-                  "namespace", (run, arguments) -> new Namespace(dict(arguments))),
+              new LibraryFunction("namespace", (run, arguments) -> new Namespace(dict(arguments))),
           "cycler", new LibraryFunction("cycler", Functions::cycler),
           "joiner", new LibraryFunction("joiner", Functions::joiner));
 

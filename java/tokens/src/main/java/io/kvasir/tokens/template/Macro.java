@@ -87,8 +87,7 @@ record Macro(MacroDefinition definition, Scope scope) implements PythonCallable 
       inner.set("varargs", new PythonTuple(positional.subList(first, positional.size())));
     } else if (positional.size() > parameters) {
       throw TemplateFault.error(
-          "macro '%s' takes not more than %d argument(s)"
-              .formatted(definition.name(), parameters));
+          "macro '%s' takes not more than %d argument(s)".formatted(definition.name(), parameters));
     }
   }
 

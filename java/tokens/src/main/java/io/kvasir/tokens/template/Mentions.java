@@ -43,16 +43,17 @@ final class Mentions {
     Deque<Node> nodes = new ArrayDeque<>(List.of(root));
     while (!nodes.isEmpty()) {
       Node node = nodes.pop();
-      if (node instanceof Target.Name target
-          && !target.parameter()
-          && target.name().equals(name)) {
-        throw TemplateFault.syntax(node.at(), "no value can be assigned to '" + name + "' in a loop");
+      if (node instanceof Target.Name target && !target.parameter() && target.name().equals(name)) {
+        throw TemplateFault.syntax(
+            node.at(), "no value can be assigned to '" + name + "' in a loop");
       }
       node.children().forEach(nodes::push);
     }
   }
 
-  /** Refuses nesting that recursion could not follow, and calls of functions that nothing defines. */
+  /**
+   * Refuses nesting that recursion could not follow, and calls of functions that nothing defines.
+   */
   static void check(Frame template, int deepest) {
     Set<String> assigned = new HashSet<>(SPECIAL);
     Deque<Deep> nodes = new ArrayDeque<>();

@@ -24,7 +24,9 @@ final class NumberFilters {
     }
     if (value instanceof String text) {
       run.work(text.length());
-      Object parsed = NumberText.integer(text, (int) PythonNumbers.bounded(base, "int"));
+      boolean known = base instanceof Long || base instanceof Boolean;
+      Object parsed =
+          known ? NumberText.integer(text, PythonNumbers.toLong(base)) : Missing.MISSING;
       if (parsed == Missing.MISSING) {
         Object number = NumberText.real(text);
         parsed =
@@ -38,9 +40,7 @@ final class NumberFilters {
       if (Double.isInfinite(real)) {
         throw TemplateFault.error("cannot convert float infinity to integer");
       }
-      return Double.isNaN(real)
-          ? Filters.or(arguments[0], 0L)
-          : PythonNumbers.truncated(real);
+      return Double.isNaN(real) ? Filters.or(arguments[0], 0L) : PythonNumbers.truncated(real);
     }
     if (PythonNumbers.isInteger(value)) {
       return PythonNumbers.integer(PythonNumbers.big(value));

@@ -71,9 +71,7 @@ final class Operators {
     boolean texts =
         (left instanceof Markup || left instanceof String)
             && (right instanceof Markup || right instanceof String);
-    return texts
-        ? new Markup(joined(run, escaped(left), escaped(right)))
-        : Missing.MISSING;
+    return texts ? new Markup(joined(run, escaped(left), escaped(right))) : Missing.MISSING;
   }
 
   private static String escaped(Object text) {

@@ -11,9 +11,11 @@ final class OrderFilters {
   private OrderFilters() {}
 
   static void addTo(Map<String, Filters.Filter> all) {
-    all.put("sort", Filters.bound("sort", "reverse? case_sensitive? attribute?", OrderFilters::sort));
     all.put(
-        "dictsort", Filters.bound("dictsort", "case_sensitive? by? reverse?", OrderFilters::dictsort));
+        "sort", Filters.bound("sort", "reverse? case_sensitive? attribute?", OrderFilters::sort));
+    all.put(
+        "dictsort",
+        Filters.bound("dictsort", "case_sensitive? by? reverse?", OrderFilters::dictsort));
     all.put(
         "groupby",
         Filters.bound("groupby", "attribute default? case_sensitive?", OrderFilters::groupby));

@@ -24,9 +24,7 @@ final class PercentFormat {
     this.run = run;
     this.values = values;
     this.remaining =
-        values instanceof PythonTuple tuple
-            ? tuple.items().iterator()
-            : List.of(values).iterator();
+        values instanceof PythonTuple tuple ? tuple.items().iterator() : List.of(values).iterator();
   }
 
   static String format(Run run, String format, Object values) {
@@ -126,8 +124,7 @@ final class PercentFormat {
       throw TemplateFault.error("%" + type + " format: an integer is required");
     }
     BigInteger large = PythonNumbers.big(number);
-    String digits =
-        radix == 10 ? PythonRepr.decimal(large.abs()) : large.abs().toString(radix);
+    String digits = radix == 10 ? PythonRepr.decimal(large.abs()) : large.abs().toString(radix);
     digits = "0".repeat(Math.max(0, precision - digits.length())) + digits;
     return large.signum() < 0 ? "-" + digits : digits;
   }
@@ -144,7 +141,9 @@ final class PercentFormat {
       return PythonRepr.number(number);
     }
     String digits =
-        new BigDecimal(Math.abs(number)).setScale(precision, RoundingMode.HALF_EVEN).toPlainString();
+        new BigDecimal(Math.abs(number))
+            .setScale(precision, RoundingMode.HALF_EVEN)
+            .toPlainString();
     return number < 0 || 1 / number < 0 ? "-" + digits : digits;
   }
 

@@ -75,8 +75,7 @@ final class PostfixParser {
       }
       return found;
     }
-    Expression key =
-        keys.size() == 1 ? keys.get(0) : new Literals.Sequence(at, keys, true);
+    Expression key = keys.size() == 1 ? keys.get(0) : new Literals.Sequence(at, keys, true);
     return new Access.Item(at, value, key);
   }
 

@@ -5,7 +5,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** What stands for a value in a hash table: equal in Java if the values are equal in Python. Stateless. */
+/**
+ * What stands for a value in a hash table: equal in Java if the values are equal in Python.
+ * Stateless.
+ */
 final class PythonHash {
 
   /** A key in the place of a tuple. */
@@ -33,9 +36,7 @@ final class PythonHash {
     if (value instanceof Undefined) {
       return Undefined.class;
     }
-    if (value instanceof List
-        || value instanceof Map
-        || value instanceof DictView) {
+    if (value instanceof List || value instanceof Map || value instanceof DictView) {
       throw TemplateFault.error("unhashable type: '" + PythonValues.typeName(value) + "'");
     }
     if (value instanceof PythonTuple tuple) {

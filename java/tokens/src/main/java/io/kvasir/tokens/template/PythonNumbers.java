@@ -233,7 +233,8 @@ final class PythonNumbers {
   /** An integer from what is cut off behind the point of a float. */
   static Object truncated(double number) {
     if (Double.isNaN(number) || Double.isInfinite(number)) {
-      throw TemplateFault.error("cannot convert float " + PythonRepr.number(number) + " to integer");
+      throw TemplateFault.error(
+          "cannot convert float " + PythonRepr.number(number) + " to integer");
     }
     return integer(new BigDecimal(number).toBigInteger());
   }

@@ -116,8 +116,7 @@ final class PythonOrder {
     return ordered(run, operator, left, right, 0);
   }
 
-  private static boolean ordered(
-      Run run, String operator, Object left, Object right, int depth) {
+  private static boolean ordered(Run run, String operator, Object left, Object right, int depth) {
     run.step();
     if (PythonNumbers.isNumber(left) && PythonNumbers.isNumber(right)) {
       return !isNan(left) && !isNan(right) && holds(operator, compareNumbers(left, right));

@@ -50,8 +50,7 @@ record PythonRange(long start, long stop, long step) implements PythonValue {
   public boolean equals(Object other) {
     return other instanceof PythonRange range
         && length() == range.length()
-        && (length() == 0
-            || (start == range.start && (length() == 1 || step == range.step)));
+        && (length() == 0 || (start == range.start && (length() == 1 || step == range.step)));
   }
 
   @Override

@@ -94,7 +94,9 @@ final class PythonText {
   }
 
   private static boolean stripped(int c, Object characters) {
-    return characters instanceof String set ? set.codePoints().anyMatch(one -> one == c) : isSpace(c);
+    return characters instanceof String set
+        ? set.codePoints().anyMatch(one -> one == c)
+        : isSpace(c);
   }
 
   /** Lines, with all line ends that Python knows. */
@@ -141,7 +143,8 @@ final class PythonText {
     int size = Character.charCount(first);
     String lower = lower(text);
     String head = lower(new String(Character.toChars(first)));
-    String rest = lower.startsWith(head) ? lower.substring(head.length()) : lower(text.substring(size));
+    String rest =
+        lower.startsWith(head) ? lower.substring(head.length()) : lower(text.substring(size));
     return title(first) + rest;
   }
 
@@ -185,13 +188,13 @@ final class PythonText {
     }
     return switch (Character.getType(c)) {
       case Character.CONTROL,
-              Character.FORMAT,
-              Character.SURROGATE,
-              Character.PRIVATE_USE,
-              Character.UNASSIGNED,
-              Character.LINE_SEPARATOR,
-              Character.PARAGRAPH_SEPARATOR,
-              Character.SPACE_SEPARATOR ->
+          Character.FORMAT,
+          Character.SURROGATE,
+          Character.PRIVATE_USE,
+          Character.UNASSIGNED,
+          Character.LINE_SEPARATOR,
+          Character.PARAGRAPH_SEPARATOR,
+          Character.SPACE_SEPARATOR ->
           false;
       default -> true;
     };

@@ -203,9 +203,7 @@ final class PythonValues {
       return CollectionMethods.ofDict(map, name);
     }
     if (value instanceof String text) {
-      return PythonAttributes.STR.contains(name)
-          ? new BoundMethod(text, name)
-          : Missing.MISSING;
+      return PythonAttributes.STR.contains(name) ? new BoundMethod(text, name) : Missing.MISSING;
     }
     if (value instanceof List<?> list) {
       return CollectionMethods.ofList(list, name);

@@ -25,14 +25,12 @@ final class SequenceFilters {
     all.put("last", Filters.bound("last", "", (run, value, none) -> last(run, value)));
     all.put("reverse", Filters.bound("reverse", "", (run, value, none) -> reverse(run, value)));
     all.put("sum", Filters.bound("sum", "attribute? start?", SequenceFilters::sum));
-    all.put(
-        "attr", Filters.bound("attr", "name", (run, value, name) -> attribute(value, name[0])));
+    all.put("attr", Filters.bound("attr", "name", (run, value, name) -> attribute(value, name[0])));
   }
 
   private static Object otherwise(Run run, Object value, Object[] arguments) {
     boolean replaced =
-        value instanceof Undefined
-            || (Filters.isSet(arguments[1]) && !PythonValues.isTrue(value));
+        value instanceof Undefined || (Filters.isSet(arguments[1]) && !PythonValues.isTrue(value));
     return replaced ? Filters.or(arguments[0], "") : value;
   }
 
@@ -44,9 +42,7 @@ final class SequenceFilters {
 
   private static Object first(Object value) {
     Iterator<Object> items = PythonValues.iterator(value);
-    return items.hasNext()
-        ? items.next()
-        : new Undefined("No first item, sequence was empty.");
+    return items.hasNext() ? items.next() : new Undefined("No first item, sequence was empty.");
   }
 
   /** Whether Python's {@code reversed()} takes it. */

@@ -85,8 +85,7 @@ final class StatementParser {
           throw TemplateFault.syntax(at, name.text() + " outside a loop");
         }
         yield new Statements.Leave(
-            at,
-            name.text().equals("break") ? Statement.Signal.BREAK : Statement.Signal.CONTINUE);
+            at, name.text().equals("break") ? Statement.Signal.BREAK : Statement.Signal.CONTINUE);
       }
       default -> throw TemplateFault.unsupported(at, "tag '" + name.text() + "'");
     };
@@ -135,8 +134,7 @@ final class StatementParser {
     }
     if (written instanceof Literals.Sequence tuple && tuple.tuple()) {
       return new Target.Tuple(
-          tuple.at(),
-          tuple.items().stream().map(item -> assignable(item, parameter)).toList());
+          tuple.at(), tuple.items().stream().map(item -> assignable(item, parameter)).toList());
     }
     throw TemplateFault.syntax(written.at(), "no value can be assigned here");
   }

@@ -62,7 +62,9 @@ final class StringEscapes {
     if (c >= '0' && c <= '7') {
       int end = i;
       int value = 0;
-      while (end < literal.length() && end < i + 3 && "01234567".indexOf(literal.charAt(end)) >= 0) {
+      while (end < literal.length()
+          && end < i + 3
+          && "01234567".indexOf(literal.charAt(end)) >= 0) {
         value = value * 8 + literal.charAt(end++) - '0';
       }
       text.append((char) value);

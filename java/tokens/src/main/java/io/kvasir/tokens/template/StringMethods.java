@@ -17,8 +17,7 @@ final class StringMethods {
     return switch (name) {
       case "strip", "lstrip", "rstrip" -> strip(text, name, arguments);
       case "split", "rsplit" -> StringSplits.split(run, text, name, SPLIT.bind(arguments));
-      case "splitlines" ->
-          PythonText.lines(text, Filters.isSet(LINES.bind(arguments)[0]));
+      case "splitlines" -> PythonText.lines(text, Filters.isSet(LINES.bind(arguments)[0]));
       case "partition", "rpartition" -> StringSplits.partition(text, name, arguments);
       case "startswith", "endswith" -> affix(text, name, arguments);
       case "removeprefix", "removesuffix" -> remove(text, name, arguments);
@@ -219,7 +218,9 @@ final class StringMethods {
       return PythonText.length(within) + 1;
     }
     long count = 0;
-    for (int at = within.indexOf(wanted); at >= 0; at = within.indexOf(wanted, at + wanted.length())) {
+    for (int at = within.indexOf(wanted);
+        at >= 0;
+        at = within.indexOf(wanted, at + wanted.length())) {
       count++;
     }
     return count;

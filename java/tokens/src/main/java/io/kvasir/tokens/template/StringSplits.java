@@ -15,8 +15,7 @@ final class StringSplits {
    */
   static Object split(Run run, String text, String name, Object[] arguments) {
     Object separator = Filters.or(arguments[0], None.NONE);
-    long most =
-        arguments[1] == Missing.MISSING ? -1 : PythonNumbers.bounded(arguments[1], name);
+    long most = arguments[1] == Missing.MISSING ? -1 : PythonNumbers.bounded(arguments[1], name);
     long left = most < 0 ? Long.MAX_VALUE : most;
     List<Object> parts = new ArrayList<>();
     boolean fromRight = name.equals("rsplit");

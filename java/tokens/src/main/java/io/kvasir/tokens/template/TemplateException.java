@@ -18,7 +18,9 @@ public final class TemplateException extends RuntimeException {
     UNSUPPORTED,
     /** Python would raise an error for these variables. */
     RENDER,
-    /** The template called {@code raise_exception}: the message is for the sender of the request. */
+    /**
+     * The template called {@code raise_exception}: the message is for the sender of the request.
+     */
     RAISED,
     /** A limit of {@link TemplateLimits} was reached. */
     LIMIT

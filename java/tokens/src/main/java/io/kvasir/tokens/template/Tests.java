@@ -33,13 +33,10 @@ final class Tests {
     addComparisons(all);
     all.put("odd", one("odd", (run, value) -> remainder(run, value, 2L, 1L)));
     all.put("even", one("even", (run, value) -> remainder(run, value, 2L, 0L)));
-    all.put(
-        "divisibleby", two("divisibleby", (run, value, by) -> remainder(run, value, by, 0L)));
+    all.put("divisibleby", two("divisibleby", (run, value, by) -> remainder(run, value, by, 0L)));
     all.put("lower", one("lower", (run, value) -> isCase(run, value, "islower")));
     all.put("upper", one("upper", (run, value) -> isCase(run, value, "isupper")));
-    all.put(
-        "filter",
-        one("filter", (run, value) -> FILTER_NAMES.contains(PythonHash.key(value))));
+    all.put("filter", one("filter", (run, value) -> FILTER_NAMES.contains(PythonHash.key(value))));
     all.put("test", one("test", (run, value) -> isTest(PythonHash.key(value))));
     return Map.copyOf(all);
   }
@@ -55,10 +52,7 @@ final class Tests {
     put(all, "boolean", value -> value instanceof Boolean);
     put(all, "true", value -> Boolean.TRUE.equals(value));
     put(all, "false", value -> Boolean.FALSE.equals(value));
-    put(
-        all,
-        "integer",
-        value -> PythonNumbers.isInteger(value) && !(value instanceof Boolean));
+    put(all, "integer", value -> PythonNumbers.isInteger(value) && !(value instanceof Boolean));
     put(all, "float", value -> value instanceof Double);
     put(all, "number", PythonNumbers::isNumber);
     put(all, "string", value -> value instanceof String || value instanceof Markup);
@@ -69,10 +63,7 @@ final class Tests {
         value ->
             Subscripts.isSequence(value) || value instanceof Map || value instanceof Undefined);
     put(all, "iterable", PythonValues::isIterable);
-    put(
-        all,
-        "callable",
-        value -> value instanceof PythonCallable || value instanceof Undefined);
+    put(all, "callable", value -> value instanceof PythonCallable || value instanceof Undefined);
     put(all, "escaped", value -> value instanceof Markup);
   }
 

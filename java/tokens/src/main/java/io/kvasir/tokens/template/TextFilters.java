@@ -70,9 +70,7 @@ final class TextFilters {
   }
 
   private static Filters.Filter onText(
-      String name,
-      UnaryOperator<String> change,
-      Function<String, Object> result) {
+      String name, UnaryOperator<String> change, Function<String, Object> result) {
     return Filters.bound(
         name, "", (run, value, none) -> result.apply(change.apply(soft(run, value))));
   }
@@ -156,9 +154,7 @@ final class TextFilters {
   private static Object indent(Run run, Object value, Object[] arguments) {
     Object width = Filters.or(arguments[0], 4L);
     String indentation =
-        width instanceof String text
-            ? text
-            : (String) Operators.binary(run, "*", " ", width);
+        width instanceof String text ? text : (String) Operators.binary(run, "*", " ", width);
     if (!(value instanceof String indented)) {
       Operators.binary(run, "+", value, "\n");
       throw TemplateFault.unsupported("indent of text that is marked as safe");
@@ -178,10 +174,6 @@ final class TextFilters {
   }
 
   private static Object truncate(Run run, Object value, Object[] arguments) {
-    if (!(value instanceof String text)) {
-      throw TemplateFault.error("truncate of a " + PythonValues.typeName(value));
-    }
-    run.work(text.length());
     long length = PythonNumbers.bounded(Filters.or(arguments[0], 255L), "truncate");
     if (!(Filters.or(arguments[2], "...") instanceof String end)) {
       throw TemplateFault.error("truncate: the end must be a string");
@@ -192,9 +184,13 @@ final class TextFilters {
     if (kept < 0 || leeway < 0) {
       throw TemplateFault.error("truncate: the length is less than the end's");
     }
-    if (PythonText.length(text) <= length + leeway) {
-      return text;
+    if (PythonValues.length(value) <= length + leeway) {
+      return value;
     }
+    if (!(value instanceof String text)) {
+      throw TemplateFault.error("truncate of a " + PythonValues.typeName(value));
+    }
+    run.work(text.length());
     String head = PythonText.slice(text, 0, (int) kept);
     if (!Filters.isSet(arguments[1]) && head.lastIndexOf(' ') >= 0) {
       head = head.substring(0, head.lastIndexOf(' '));
@@ -204,8 +200,7 @@ final class TextFilters {
 
   private static Object format(Run run, Object value, Arguments arguments) {
     if (arguments.named().isEmpty()) {
-      return PercentFormat.format(
-          run, soft(run, value), new PythonTuple(arguments.positional()));
+      return PercentFormat.format(run, soft(run, value), new PythonTuple(arguments.positional()));
     }
     if (!arguments.positional().isEmpty()) {
       throw TemplateFault.error("format takes positional or keyword arguments, not both");

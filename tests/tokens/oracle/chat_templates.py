@@ -8,6 +8,7 @@ vectors  reads templates and conversations from a folder and writes chat-templat
 import datetime
 import json
 import pathlib
+import resource
 import sys
 
 import jinja2
@@ -80,6 +81,7 @@ def answer(template, variables):
 
 
 def serve():
+    resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))
     for line in sys.stdin:
         request = json.loads(line)
         print(json.dumps(answer(request["template"], request["variables"])), flush=True)

@@ -45,7 +45,7 @@ final class JsonWriter {
             run,
             Filters.isSet(arguments[0]),
             Filters.isSet(arguments[3]),
-            indent(run, Filters.or(arguments[1], None.NONE)),
+            value instanceof String ? null : indent(run, Filters.or(arguments[1], None.NONE)),
             separators);
     writer.value(value, 0);
     return writer.text.toString();

@@ -24,7 +24,9 @@ final class NumberFilters {
     }
     if (value instanceof String text) {
       run.work(text.length());
-      Object parsed = NumberText.integer(text, (int) PythonNumbers.bounded(base, "int"));
+      boolean known = base instanceof Long || base instanceof Boolean;
+      Object parsed =
+          known ? NumberText.integer(text, PythonNumbers.toLong(base)) : Missing.MISSING;
       if (parsed == Missing.MISSING) {
         Object number = NumberText.real(text);
         parsed =

@@ -26,7 +26,7 @@ final class NumberText {
   }
 
   /** An integer; {@link Missing} if the text is none. */
-  static Object integer(String text, int base) {
+  static Object integer(String text, long base) {
     if (base != 0 && (base < 2 || base > 36)) {
       return Missing.MISSING;
     }
@@ -35,7 +35,7 @@ final class NumberText {
     if (negative || digits.startsWith("+")) {
       digits = digits.substring(1);
     }
-    int radix = base;
+    int radix = (int) base;
     String prefix = PythonText.lower(digits.substring(0, Math.min(2, digits.length())));
     int named = prefix.equals("0x") ? 16 : prefix.equals("0o") ? 8 : prefix.equals("0b") ? 2 : 0;
     if (named != 0 && (base == 0 || base == named)) {

@@ -174,10 +174,6 @@ final class TextFilters {
   }
 
   private static Object truncate(Run run, Object value, Object[] arguments) {
-    if (!(value instanceof String text)) {
-      throw TemplateFault.error("truncate of a " + PythonValues.typeName(value));
-    }
-    run.work(text.length());
     long length = PythonNumbers.bounded(Filters.or(arguments[0], 255L), "truncate");
     if (!(Filters.or(arguments[2], "...") instanceof String end)) {
       throw TemplateFault.error("truncate: the end must be a string");
@@ -188,9 +184,13 @@ final class TextFilters {
     if (kept < 0 || leeway < 0) {
       throw TemplateFault.error("truncate: the length is less than the end's");
     }
-    if (PythonText.length(text) <= length + leeway) {
-      return text;
+    if (PythonValues.length(value) <= length + leeway) {
+      return value;
     }
+    if (!(value instanceof String text)) {
+      throw TemplateFault.error("truncate of a " + PythonValues.typeName(value));
+    }
+    run.work(text.length());
     String head = PythonText.slice(text, 0, (int) kept);
     if (!Filters.isSet(arguments[1]) && head.lastIndexOf(' ') >= 0) {
       head = head.substring(0, head.lastIndexOf(' '));

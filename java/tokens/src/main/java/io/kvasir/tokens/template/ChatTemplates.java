@@ -1,0 +1,137 @@
+package io.kvasir.tokens.template;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.MissingNode;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+
+/**
+ * The chat templates of a model's folder and the special tokens that they use, chosen as
+ * transformers chooses them: {@code chat_template.jinja} and the files of {@code
+ * additional_chat_templates} win over {@code tokenizer_config.json}, which has one template or a
+ * list with names.
+ *
+ * <p>Immutable and thread-safe.
+ */
+public final class ChatTemplates {
+
+  private static final String DEFAULT = "default";
+  private static final String WITH_TOOLS = "tool_use";
+  private static final String SUFFIX = ".jinja";
+  private static final ObjectMapper JSON = new ObjectMapper();
+  private static final List<String> SPECIAL_TOKENS =
+      List.of(
+          "bos_token",
+          "eos_token",
+          "unk_token",
+          "sep_token",
+          "pad_token",
+          "cls_token",
+          "mask_token");
+
+  private final Map<String, ChatTemplate> templates;
+  private final Map<String, String> specialTokens;
+
+  private ChatTemplates(Map<String, ChatTemplate> templates, Map<String, String> specialTokens) {
+    this.templates = Map.copyOf(templates);
+    this.specialTokens = Map.copyOf(specialTokens);
+  }
+
+  /**
+   * Reads and compiles the templates of a folder. Blocks while it reads.
+   *
+   * @param folder of the model
+   * @return the templates
+   * @throws IOException if a file cannot be read, or {@code tokenizer_config.json} is not JSON
+   * @throws TemplateException if a template is refused
+   */
+  public static ChatTemplates read(Path folder) throws IOException {
+    Path file = folder.resolve("tokenizer_config.json");
+    JsonNode config =
+        Files.exists(file) ? JSON.readTree(Files.readString(file)) : MissingNode.getInstance();
+    Map<String, String> sources = new LinkedHashMap<>();
+    if (config.path("chat_template").isTextual()) {
+      sources.put(DEFAULT, config.path("chat_template").textValue());
+    }
+    if (config.path("chat_template").isArray()) {
+      for (JsonNode named : config.path("chat_template")) {
+        sources.put(named.path("name").asText(), named.path("template").asText());
+      }
+    }
+    Map<String, String> files = files(folder);
+    Map<String, ChatTemplate> templates = new LinkedHashMap<>();
+    (files.isEmpty() ? sources : files)
+        .forEach((name, source) -> templates.put(name, ChatTemplate.compile(source)));
+    return new ChatTemplates(templates, specialTokens(config));
+  }
+
+  private static Map<String, String> files(Path folder) throws IOException {
+    Map<String, String> files = new LinkedHashMap<>();
+    Path single = folder.resolve("chat_template.jinja");
+    if (Files.exists(single)) {
+      files.put(DEFAULT, Files.readString(single));
+    }
+    Path more = folder.resolve("additional_chat_templates");
+    if (Files.isDirectory(more)) {
+      try (Stream<Path> listed = Files.list(more)) {
+        for (Path path : listed.sorted().toList()) {
+          String name = String.valueOf(path.getFileName());
+          if (name.endsWith(SUFFIX)) {
+            files.put(name.substring(0, name.length() - SUFFIX.length()), Files.readString(path));
+          }
+        }
+      }
+    }
+    return files;
+  }
+
+  private static Map<String, String> specialTokens(JsonNode config) {
+    Map<String, String> tokens = new LinkedHashMap<>();
+    for (String name : SPECIAL_TOKENS) {
+      JsonNode token = config.path(name);
+      JsonNode text = token.isObject() ? token.path("content") : token;
+      if (text.isTextual() && !text.textValue().isEmpty()) {
+        tokens.put(name, text.textValue());
+      }
+    }
+    return tokens;
+  }
+
+  /**
+   * The template for a request.
+   *
+   * @param tools whether the request has tools
+   * @return the template
+   * @throws TemplateException if the folder has none, or several of which none is the default
+   */
+  public ChatTemplate choose(boolean tools) {
+    ChatTemplate chosen = tools ? templates.get(WITH_TOOLS) : null;
+    chosen = chosen == null ? templates.get(DEFAULT) : chosen;
+    if (chosen == null) {
+      throw new TemplateException(
+          TemplateException.Reason.UNSUPPORTED,
+          templates.isEmpty()
+              ? "the model has no chat template"
+              : "none of the model's chat templates is the default: " + templates.keySet(),
+          0,
+          0);
+    }
+    return chosen;
+  }
+
+  /**
+   * The special tokens by the names of their variables, such as {@code bos_token}. A template's
+   * caller passes them beside {@code messages}.
+   *
+   * @return the tokens that the model names
+   */
+  public Map<String, String> specialTokens() {
+    return specialTokens;
+  }
+}

@@ -1,0 +1,109 @@
+package io.kvasir.tokens.template;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import com.fasterxml.jackson.core.json.JsonWriteFeature;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import java.io.BufferedReader;
+import java.io.BufferedWriter;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.OutputStreamWriter;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** A Python process that renders with Jinja: the oracle of these tests. */
+final class JinjaProcess implements AutoCloseable {
+
+  static final ObjectMapper JSON =
+      JsonMapper.builder().enable(JsonWriteFeature.ESCAPE_NON_ASCII).build();
+
+  static final Path TESTS =
+      Path.of(Objects.requireNonNull(System.getProperty("kvasir.root")), "tests");
+
+  private final Process process;
+  private final BufferedWriter requests;
+  private final BufferedReader answers;
+
+  private JinjaProcess() throws IOException {
+    Path script = TESTS.resolve("tokens/oracle/chat_templates.py");
+    process =
+        new ProcessBuilder("python3", "-W", "ignore", script.toString(), "serve")
+            .redirectError(ProcessBuilder.Redirect.INHERIT)
+            .start();
+    requests = new BufferedWriter(new OutputStreamWriter(process.getOutputStream(), UTF_8));
+    answers = new BufferedReader(new InputStreamReader(process.getInputStream(), UTF_8));
+  }
+
+  /** Why there is no oracle on this machine; empty if there is one. */
+  static Optional<String> missing() {
+    try {
+      Process asked =
+          new ProcessBuilder(
+                  "python3", "-c", "import jinja2; assert jinja2.__version__[:3] == '3.1'")
+              .redirectErrorStream(true)
+              .start();
+      asked.getInputStream().readAllBytes();
+      return asked.waitFor() == 0
+          ? Optional.empty()
+          : Optional.of("python3 has no jinja2 3.1 to compare with");
+    } catch (IOException none) {
+      return Optional.of("there is no python3 to compare with");
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return Optional.of("interrupted");
+    }
+  }
+
+  static JinjaProcess start() throws IOException {
+    return new JinjaProcess();
+  }
+
+  /** What Jinja makes of a template. */
+  Outcome render(String template, JsonNode variables) throws IOException {
+    requests.write(JSON.writeValueAsString(Map.of("template", template, "variables", variables)));
+    requests.write("\n");
+    requests.flush();
+    String line = answers.readLine();
+    if (line == null) {
+      throw new IOException("the Python process ended");
+    }
+    return Outcome.of(JSON.readTree(line));
+  }
+
+  @Override
+  public void close() throws IOException {
+    requests.close();
+    answers.close();
+    process.destroy();
+  }
+
+  /**
+   * What became of a template.
+   *
+   * @param text that was rendered; null if it was not
+   * @param failure why
+   * @param unsupported whether Kvasir says that it does not know something, or a limit was reached
+   */
+  record Outcome(@Nullable String text, String failure, boolean unsupported) {
+
+    static Outcome of(JsonNode answer) {
+      JsonNode text = answer.get("text");
+      return text == null
+          ? new Outcome(null, answer.toString(), false)
+          : new Outcome(text.textValue(), "", false);
+    }
+
+    static Outcome of(TemplateException refused) {
+      boolean unsupported =
+          refused.reason() == TemplateException.Reason.UNSUPPORTED
+              || refused.reason() == TemplateException.Reason.LIMIT;
+      return new Outcome(null, refused.reason() + " " + refused.getMessage(), unsupported);
+    }
+  }
+}

@@ -400,6 +400,8 @@ class ArchitectureTest {
         "simulator.workload", uses("engine.execute", "hash", "model", "simulator.trace", "timing"));
     edges.put("tcp", uses("engine.lockstep"));
     edges.put("timing", uses("model"));
+    edges.put("tokens.template", uses());
+    edges.put("tokens.tokenizer", uses());
     return edges;
   }
 

@@ -400,7 +400,11 @@ class ArchitectureTest {
         "simulator.workload", uses("engine.execute", "hash", "model", "simulator.trace", "timing"));
     edges.put("tcp", uses("engine.lockstep"));
     edges.put("timing", uses("model"));
+    edges.put(
+        "tokens", uses("gateway.tokens", "tokens.chat", "tokens.template", "tokens.tokenizer"));
+    edges.put("tokens.chat", uses());
     edges.put("tokens.template", uses());
+    edges.put("tokens.tokenizer", uses());
     return edges;
   }
 

@@ -33,7 +33,7 @@ class ModulesTest {
           entry("embedded", "engine exchange"),
           entry("gateway", "exchange fleet"),
           entry("llama", "embedded"),
-          entry("tokens", ""),
+          entry("tokens", "gateway"),
           entry("tcp", "engine"),
           entry("mpi", "engine"),
           entry("simulator", "engine fleet"),

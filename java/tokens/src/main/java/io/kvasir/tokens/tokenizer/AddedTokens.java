@@ -1,7 +1,6 @@
 package io.kvasir.tokens.tokenizer;
 
 import java.util.ArrayList;
-import java.util.BitSet;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
@@ -128,12 +127,12 @@ final class AddedTokens {
   /** A trie of characters. */
   private static final class Stage {
 
-    private final BitSet begins = new BitSet(1 << Character.SIZE);
+    private final boolean[] begins = new boolean[1 << Character.SIZE];
     private final Node root = new Node();
 
     Stage(Collection<Token> tokens) {
       for (Token token : tokens) {
-        begins.set(token.content().charAt(0));
+        begins[token.content().charAt(0)] = true;
         Node node = root;
         for (int i = 0; i < token.content().length(); i++) {
           node = node.next.computeIfAbsent(token.content().charAt(i), any -> new Node());
@@ -145,7 +144,7 @@ final class AddedTokens {
     /** The next place where a token may begin. */
     int next(String text, int from, int to) {
       int at = from;
-      while (at < to && !begins.get(text.charAt(at))) {
+      while (at < to && !begins[text.charAt(at)]) {
         at++;
       }
       return at;

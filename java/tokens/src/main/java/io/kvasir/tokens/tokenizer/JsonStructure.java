@@ -25,9 +25,10 @@ import java.util.Set;
  *
  * <ul>
  *   <li>A token with {@code lstrip} takes whitespace in front of it, so there is no cut in front of
- *       it; a token of the first search that is cut earlier bounds what it takes.
- *   <li>A token with {@code rstrip} takes whitespace behind it, but none of the next token.
- *   <li>A token with {@code single_word} depends on the character behind it: nothing is cut.
+ *       it; a cut earlier bounds what it takes.
+ *   <li>A token with {@code rstrip} takes whitespace behind it, up to the next token.
+ *   <li>Nothing is cut if a token may lie in whitespace that another one takes.
+ *   <li>Nothing is cut if a token is a {@code single_word}, which depends on the next character.
  * </ul>
  */
 final class JsonStructure {
@@ -47,6 +48,9 @@ final class JsonStructure {
   private String uncutReason = "";
   private boolean normalizes;
   private boolean wordsInSecond;
+  private boolean strips;
+  private boolean stripsBehind;
+  private String strippedInFront = ""; // a token that can lie in whitespace
 
   private JsonStructure() {}
 
@@ -56,7 +60,8 @@ final class JsonStructure {
    * @param file for messages
    * @param json its text
    * @return its structure
-   * @throws TokenizerException if it is no JSON object, or its ids are random
+   * @throws TokenizerException if it is no JSON object, its ids are random, or it has added tokens
+   *     that end the process on some texts
    */
   static JsonStructure read(Path file, String json) throws TokenizerException {
     JsonStructure structure = new JsonStructure();
@@ -85,6 +90,14 @@ final class JsonStructure {
       added.forEach(structure::add);
     } catch (IOException e) {
       throw new TokenizerException(file, "is no JSON: " + e.getMessage(), e);
+    }
+    if (structure.stripsBehind && !structure.strippedInFront.isEmpty()) {
+      // The token may lie in the whitespace that another one takes: the library ends the process.
+      throw new TokenizerException(
+          file,
+          "added token '"
+              + structure.strippedInFront
+              + "' takes whitespace in front of it, and may be part of what another one takes");
     }
     structure.decide();
     return structure;
@@ -136,8 +149,21 @@ final class JsonStructure {
         uncutReason = "added token " + content + " must be a single word";
       }
     }
+    strips |= token.path("lstrip").asBoolean() || token.path("rstrip").asBoolean();
+    stripsBehind |= token.path("rstrip").asBoolean();
+    if (token.path("lstrip").asBoolean() && (content.codePoints().allMatch(JsonStructure::isSpace) || (normalized && normalizes))) {
+      strippedInFront = content;
+    }
     (normalized ? second : first)
         .add(new AddedTokens.Token(content, -1, !token.path("lstrip").asBoolean()));
+  }
+
+  private static boolean isSpace(int c) {
+    return Character.isWhitespace(c) || Character.isSpaceChar(c) || c == 0x85;
+  }
+
+  private static boolean isSpaceAtAnEnd(String content) {
+    return isSpace(content.codePointAt(0)) || isSpace(content.codePointBefore(content.length()));
   }
 
   private void decide() {
@@ -149,6 +175,9 @@ final class JsonStructure {
     for (List<AddedTokens.Token> stage : List.of(first, second)) {
       for (AddedTokens.Token token : stage) {
         cuts |= token.cuts();
+        if (strips && isSpaceAtAnEnd(token.content())) {
+          uncutReason = "added token '" + token.content() + "' may be taken as whitespace by another";
+        }
         if (!contents.add(token.content())) {
           uncutReason = "added token " + token.content() + " is there twice";
         }

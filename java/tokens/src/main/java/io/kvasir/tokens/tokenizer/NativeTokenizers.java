@@ -68,7 +68,8 @@ final class NativeTokenizers {
     }
   }
 
-  private static Path folder() {
+  /** {@return the folder to extract to} */
+  static Path folder() {
     return Path.of(
         System.getProperty(FOLDER_PROPERTY, System.getProperty("java.io.tmpdir", "/tmp")));
   }

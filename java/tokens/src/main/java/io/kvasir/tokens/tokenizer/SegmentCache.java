@@ -1,10 +1,6 @@
 package io.kvasir.tokens.tokenizer;
 
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
-import java.nio.ByteOrder;
-import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
+import java.security.SecureRandom;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -13,15 +9,27 @@ import org.jspecify.annotations.Nullable;
  * Token ids of segments by their text, within a bound of memory; the least recently used go first.
  * Thread-safe: one lock, held for a look-up.
  *
- * <p>A text is known by half of its SHA-256, so that no client can make two texts collide.
+ * <p>A text is known by the values of a polynomial, whose coefficients are its characters, at two
+ * secret random points of a field of 2<sup>61</sup> - 1 elements (Carter and Wegman's universal
+ * hashing). Two texts of n characters collide with a probability below (n / 2<sup>59</sup>)², whoever
+ * chose them.
  */
 final class SegmentCache {
 
   /** An entry, its key and their places in a map, without the ids. */
   private static final int ENTRY_BYTES = 128;
 
-  private static final VarHandle LONGS =
-      MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.BIG_ENDIAN);
+  /** A Mersenne prime. */
+  private static final long PRIME = (1L << 61) - 1;
+
+  private static final long FIRST_POINT;
+  private static final long SECOND_POINT;
+
+  static {
+    SecureRandom random = new SecureRandom();
+    FIRST_POINT = randomPoint(random);
+    SECOND_POINT = randomPoint(random);
+  }
 
   private final long maxBytes;
   private final Map<Key, int[]> segments = new LinkedHashMap<>(16, 0.75f, true);
@@ -37,23 +45,45 @@ final class SegmentCache {
   }
 
   /**
-   * The first 128 bits of a SHA-256.
+   * Two hashes of a text.
    *
-   * @param high the first 64
-   * @param low the other 64
+   * @param first with the first secret point
+   * @param second with the other
    */
-  record Key(long high, long low) {}
+  record Key(long first, long second) {}
 
   /**
-   * The key of a segment. O(its length).
+   * The key of a segment. O(its length), nothing is allocated but the key.
    *
-   * @param segment well-formed text
-   * @param sha256 a hash that is not in use
+   * @param text a text
+   * @param start where the segment begins
+   * @param end where it ends
    * @return its key
    */
-  static Key key(String segment, MessageDigest sha256) {
-    byte[] digest = sha256.digest(segment.getBytes(StandardCharsets.UTF_8));
-    return new Key((long) LONGS.get(digest, 0), (long) LONGS.get(digest, Long.BYTES));
+  static Key key(CharSequence text, int start, int end) {
+    long first = 1L + end - start;
+    long second = first;
+    for (int i = start; i < end; i += 3) {
+      long word = text.charAt(i);
+      word |= i + 1 < end ? (long) text.charAt(i + 1) << 16 : 0;
+      word |= i + 2 < end ? (long) text.charAt(i + 2) << 32 : 0;
+      first = fold(first, FIRST_POINT, word);
+      second = fold(second, SECOND_POINT, word);
+    }
+    return new Key(first, second);
+  }
+
+  /** {@code (hash * point + word)} modulo 2<sup>61</sup> - 1; all are smaller than that. */
+  private static long fold(long hash, long point, long word) {
+    long low = hash * point;
+    long high = Math.multiplyHigh(hash, point);
+    long sum = (low & PRIME) + (low >>> 61 | high << 3);
+    sum = (sum & PRIME) + (sum >>> 61) + word;
+    return sum >= PRIME ? sum - PRIME : sum;
+  }
+
+  private static long randomPoint(SecureRandom random) {
+    return (random.nextLong() & PRIME >> 1) | 1L << 59;
   }
 
   /**

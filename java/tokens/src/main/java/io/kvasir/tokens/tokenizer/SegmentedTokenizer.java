@@ -1,7 +1,6 @@
 package io.kvasir.tokens.tokenizer;
 
 import java.nio.file.Path;
-import java.security.MessageDigest;
 import java.util.Arrays;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -63,12 +62,11 @@ public final class SegmentedTokenizer implements ModelTokenizer {
   }
 
   private int[] encodeSegments(String text, AddedTokens cuts) throws TokenizerException {
-    MessageDigest sha256 = TokenizerFiles.sha256();
     int[] ids = new int[64];
     int count = 0;
     int start = 0;
     for (int end : cuts.segmentEnds(text)) {
-      int[] segment = encodeSegment(text.substring(start, end), sha256);
+      int[] segment = encodeSegment(text, start, end);
       if (start > 0 && segment.length > 0) {
         starts.add(segment[0]);
       }
@@ -82,16 +80,16 @@ public final class SegmentedTokenizer implements ModelTokenizer {
     return Arrays.copyOf(ids, count);
   }
 
-  private int[] encodeSegment(String text, MessageDigest sha256) throws TokenizerException {
-    SegmentCache.Key key = SegmentCache.key(text, sha256);
+  private int[] encodeSegment(String text, int start, int end) throws TokenizerException {
+    SegmentCache.Key key = SegmentCache.key(text, start, end);
     int[] kept = cache.get(key);
     if (kept != null) {
-      cachedChars.add(text.length());
+      cachedChars.add(end - start);
       return kept;
     }
-    int[] ids = tokenizer.encodeWhole(text, false);
+    int[] ids = tokenizer.encodeWhole(text.substring(start, end), false);
     cache.put(key, ids);
-    encodedChars.add(text.length());
+    encodedChars.add(end - start);
     return ids;
   }
 

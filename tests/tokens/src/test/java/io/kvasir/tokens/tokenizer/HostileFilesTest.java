@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.kvasir.testing.harness.ChildProcess;
 import java.io.RandomAccessFile;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -46,7 +47,9 @@ class HostileFilesTest {
     ObjectNode template = tiny.json().deepCopy();
     ((ObjectNode) template.get("post_processor")).putObject("special_tokens");
     files.put(template.toString(), "ends the process that reads it (status 134)");
-    for (String slow : new String[] {"(x+x+)+y", "(a|a)*b", "\\s*\\s*\\s*b"}) {
+    TinyTokenizer strips = tiny.copy().add("</s>", "rstrip").add("\n ", "lstrip");
+    files.put(strips.json().toString(), "may be part of what another one takes");
+    for (String slow : new String[] {"(x+x+)+y", "(a|a)*b"}) {
       ObjectNode pattern = tiny.json().deepCopy();
       ObjectNode split = pattern.putObject("pre_tokenizer").put("type", "Split");
       split.put("behavior", "Isolated").put("invert", false);
@@ -86,9 +89,25 @@ class HostileFilesTest {
         .hasMessageContaining("has no tokenizer.json");
   }
 
-  /**
-   * The longest run in front of another character is what a pattern can be asked to go back over.
-   */
+  @Test
+  void aFolderThatCannotBeWrittenIsNamed() throws Exception {
+    Path file = Files.createFile(folder.resolve("no folder"));
+    ProcessBuilder java =
+        new ProcessBuilder(
+            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+            "-D" + NativeTokenizers.FOLDER_PROPERTY + "=" + file,
+            "-cp",
+            System.getProperty("java.class.path"),
+            TokenizerTrial.class.getName());
+    java.redirectInput(file.toFile());
+    ChildProcess ended = ChildProcess.run("trial", java);
+    assertThat(ended.exitCode()).isEqualTo(1);
+    assertThat(ended.errors())
+        .contains(file + ": the tokenizers library cannot be extracted to this folder")
+        .contains("-Dkvasir.tokens.folder names another");
+  }
+
+  /** The longest run in front of another character is what a pattern can be asked to go back over. */
   @Test
   void theLongestTextsDoNotEndTheProcess() throws Exception {
     TinyTokenizer.byteLevel(true).add("<s>").write(folder);

@@ -23,13 +23,17 @@ class SegmentedTokenizerFuzzTest {
 
   @Test
   void segmentsHaveTheIdsOfTheWholeText() throws Exception {
-    List<String> kinds = List.copyOf(SegmentedTokenizerTest.kinds().keySet());
-    Fuzz.run("segments", random -> check(random, kinds.get(random.nextInt(kinds.size()))));
+    Map<String, TinyTokenizer> kinds = SegmentedTokenizerTest.kinds();
+    List<String> names = List.copyOf(kinds.keySet());
+    Fuzz.run(
+        "segments",
+        random -> {
+          String kind = names.get(random.nextInt(names.size()));
+          check(random, kind, kinds.get(kind).copy());
+        });
   }
 
-  private void check(Random random, String kind) throws Exception {
-    Map<String, TinyTokenizer> fresh = SegmentedTokenizerTest.kinds();
-    TinyTokenizer tiny = fresh.get(kind);
+  private void check(Random random, String kind, TinyTokenizer tiny) throws Exception {
     List<String> tokens = new ArrayList<>(tiny.added.keySet());
     for (int i = random.nextInt(6); i > 0; i--) {
       String token = word(random, 4);
@@ -37,6 +41,9 @@ class SegmentedTokenizerFuzzTest {
         tiny.add(token, flags(random));
         tokens.add(token);
       }
+    }
+    if (!isOpened(tiny)) {
+      return;
     }
     Path own = Files.createTempDirectory(folder, "case");
     tiny.write(own);
@@ -58,6 +65,16 @@ class SegmentedTokenizerFuzzTest {
             .as("%s, %s: %s", kind, tiny.json().get("added_tokens"), text)
             .isEqualTo(whole.encode(text.toString(), special));
       }
+    }
+  }
+
+  private static boolean isOpened(TinyTokenizer tiny) {
+    try {
+      JsonStructure.read(Path.of("tokenizer.json"), tiny.json().toString());
+      return true;
+    } catch (TokenizerException e) {
+      assertThat(e).hasMessageContaining("takes whitespace in front of it");
+      return false;
     }
   }
 

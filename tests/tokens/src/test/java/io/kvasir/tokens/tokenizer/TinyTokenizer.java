@@ -50,12 +50,20 @@ final class TinyTokenizer {
 
   static final ObjectMapper MAPPER = new ObjectMapper();
 
-  private final ObjectNode json = MAPPER.createObjectNode();
+  private final ObjectNode json;
   final Map<String, Integer> vocabulary = new LinkedHashMap<>();
   final List<String[]> merges = new ArrayList<>();
   final Map<String, Integer> added = new TreeMap<>();
 
+  private TinyTokenizer(TinyTokenizer other) {
+    json = other.json.deepCopy();
+    vocabulary.putAll(other.vocabulary);
+    merges.addAll(other.merges);
+    added.putAll(other.added);
+  }
+
   private TinyTokenizer() {
+    json = MAPPER.createObjectNode();
     json.put("version", "1.0");
     json.putNull("truncation");
     json.putNull("padding");
@@ -189,6 +197,11 @@ final class TinyTokenizer {
     ObjectNode token = tokens.putObject(content).put("id", content);
     token.putArray("ids").add(added.get(content));
     token.putArray("tokens").add(content);
+  }
+
+  /** The same tokenizer, to add further tokens to it. */
+  TinyTokenizer copy() {
+    return new TinyTokenizer(this);
   }
 
   /** The file's tree, to change it. */

@@ -93,6 +93,7 @@ class ArchitectureTest {
             "gateway.observe",
             "gateway.openai",
             "gateway.route",
+            "gateway.tokens",
             "model",
             "simulator.compare",
             "simulator.fleet",

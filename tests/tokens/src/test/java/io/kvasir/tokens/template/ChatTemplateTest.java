@@ -67,12 +67,33 @@ class ChatTemplateTest {
   @ParameterizedTest
   @ValueSource(
       strings = {
-        "{{ x", "{{ }}", "{% if x %}", "{% endif %}", "{% for x %}{% endfor %}", "{{ 'a }}", "{{ (1 }}",
-        "{{ 1] }}", "{# x", "{% raw %}", "{% set 1 = 2 %}", "{% set x.y.z = 2 %}", "{{ x. }}", "{{ a b }}",
-        "{% break %}", "{% macro m() %}{% continue %}{% endmacro %}", "{{ f(a=1, a=2) }}", "{{ 1 ? 2 }}",
-        "{% for x in y %}{% set loop = 1 %}{% endfor %}", "{{ '\\xg' }}", "{{ x is odd is even }}",
-        "{% for x in y %}{% generation %}{% break %}{% endgeneration %}{% endfor %}", "{% set x %}",
-        "{% macro m(a=1, b) %}{% endmacro %}", "{{ dict(**a, b=1) }}", "{{ x is in }}", "{% call 1 %}"
+        "{{ x",
+        "{{ }}",
+        "{% if x %}",
+        "{% endif %}",
+        "{% for x %}{% endfor %}",
+        "{{ 'a }}",
+        "{{ (1 }}",
+        "{{ 1] }}",
+        "{# x",
+        "{% raw %}",
+        "{% set 1 = 2 %}",
+        "{% set x.y.z = 2 %}",
+        "{{ x. }}",
+        "{{ a b }}",
+        "{% break %}",
+        "{% macro m() %}{% continue %}{% endmacro %}",
+        "{{ f(a=1, a=2) }}",
+        "{{ 1 ? 2 }}",
+        "{% for x in y %}{% set loop = 1 %}{% endfor %}",
+        "{{ '\\xg' }}",
+        "{{ x is odd is even }}",
+        "{% for x in y %}{% generation %}{% break %}{% endgeneration %}{% endfor %}",
+        "{% set x %}",
+        "{% macro m(a=1, b) %}{% endmacro %}",
+        "{{ dict(**a, b=1) }}",
+        "{{ x is in }}",
+        "{% call 1 %}"
       })
   void whatIsNoTemplateIsRefused(String template) {
     assertThatExceptionOfType(TemplateException.class)

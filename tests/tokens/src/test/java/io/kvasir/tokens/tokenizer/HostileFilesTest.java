@@ -107,7 +107,9 @@ class HostileFilesTest {
         .contains("-Dkvasir.tokens.folder names another");
   }
 
-  /** The longest run in front of another character is what a pattern can be asked to go back over. */
+  /**
+   * The longest run in front of another character is what a pattern can be asked to go back over.
+   */
   @Test
   void theLongestTextsDoNotEndTheProcess() throws Exception {
     TinyTokenizer.byteLevel(true).add("<s>").write(folder);

@@ -1,0 +1,105 @@
+package io.kvasir.tokens;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.kvasir.gateway.tokens.ModelTokens;
+import io.kvasir.gateway.tokens.ModelTokensProvider;
+import io.kvasir.tokens.tokenizer.ModelTokenizer;
+import io.kvasir.tokens.tokenizer.TinyFolders;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Optional;
+import java.util.ServiceLoader;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Requests get the tokens of the text that the folder's template renders. */
+class FolderTokensTest {
+
+  private static final String TEMPLATE =
+      "{%- if tools %}{{ '<|im_start|>tools\\n' }}{% for t in tools %}{{ t | tojson }}{% endfor %}"
+          + "{{ '<|im_end|>\\n' }}{% endif %}"
+          + "{%- for m in messages %}{{ '<|im_start|>' + m.role + '\\n' + m.content + '<|im_end|>\\n' }}"
+          + "{%- endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}";
+
+  @TempDir private Path folder;
+
+  private static ModelTokens open(Path folder) throws IOException {
+    return ServiceLoader.load(ModelTokensProvider.class).findFirst().orElseThrow().open(folder);
+  }
+
+  private static int[] make(ModelTokens tokens, String path, String body) {
+    CompletableFuture<Optional<int[]>> made = new CompletableFuture<>();
+    byte[] json = body.replace('\'', '"').getBytes(StandardCharsets.UTF_8);
+    assertThat(tokens.make(path, json, ids -> made.complete(Optional.ofNullable(ids)))).isTrue();
+    return made.join().orElse(null);
+  }
+
+  private int[] encoded(String text) throws Exception {
+    try (ModelTokenizer tokenizer = ModelTokenizer.open(folder)) {
+      return tokenizer.encode(text, false);
+    }
+  }
+
+  @Test
+  void eachApiHasTheTokensOfItsRenderedText() throws Exception {
+    TinyFolders.write(folder, TEMPLATE);
+    String text =
+        "<|im_start|>tools\n{\"type\": \"function\", \"function\": {\"name\": \"f\", \"description\":"
+            + " null, \"parameters\": {\"type\": \"object\"}}}<|im_end|>\n"
+            + "<|im_start|>system\nBe brief.<|im_end|>\n<|im_start|>user\nhi<|im_end|>\n"
+            + "<|im_start|>assistant\n";
+    int[] expected = encoded(text);
+    try (ModelTokens tokens = open(folder)) {
+      assertThat(
+              make(
+                  tokens,
+                  "/v1/chat/completions",
+                  "{'messages':[{'role':'system','content':'Be brief.'},{'role':'user','content':"
+                      + "'hi'}],'tools':[{'type':'function','function':{'name':'f','parameters':"
+                      + "{'type':'object'}}}]}"))
+          .isEqualTo(expected);
+      assertThat(
+              make(
+                  tokens,
+                  "/v1/messages",
+                  "{'system':'Be brief.','messages':[{'role':'user','content':'hi'}],"
+                      + "'tools':[{'name':'f','input_schema':{'type':'object'}}]}"))
+          .isEqualTo(expected);
+      assertThat(
+              make(
+                  tokens,
+                  "/v1/responses",
+                  "{'instructions':'Be brief.','input':'hi','tools':[{'type':'function',"
+                      + "'name':'f','parameters':{'type':'object'}}]}"))
+          .isEqualTo(expected);
+      assertThat(make(tokens, "/v1/completions", "{'prompt':'the dog'}"))
+          .isEqualTo(encoded("the dog"));
+      assertThat(make(tokens, "/v1/completions", "{'prompt':['a','b']}")).isNull();
+      assertThat(make(tokens, "/v1/messages", "{'messages':7}")).isNull();
+      assertThat(tokens.place(expected, expected.length - 1)).isEqualTo("segment 6");
+      assertThat(tokens.serves("/v1/embeddings")).isFalse();
+    }
+  }
+
+  @Test
+  void aTemplateThatIsNotKnownLeavesCompletions() throws Exception {
+    TinyFolders.write(folder, "{% include 'other' %}");
+    try (ModelTokens tokens = open(folder)) {
+      assertThat(tokens.serves("/v1/chat/completions")).isFalse();
+      assertThat(tokens.serves("/v1/completions")).isTrue();
+    }
+  }
+
+  @Test
+  void aFolderWithoutATokenizerIsRefused() throws Exception {
+    Files.writeString(folder.resolve("chat_template.jinja"), TEMPLATE);
+    assertThatThrownBy(() -> open(folder))
+        .isInstanceOf(IOException.class)
+        .hasMessageContaining("has no tokenizer.json");
+  }
+}

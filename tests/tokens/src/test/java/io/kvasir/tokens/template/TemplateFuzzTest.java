@@ -16,20 +16,73 @@ import org.junit.jupiter.api.Test;
 @Tag("fuzz")
 class TemplateFuzzTest {
 
-  private static final TemplateLimits LIMITS =
-      new TemplateLimits(1 << 20, 200, 1 << 18, 300_000);
+  private static final TemplateLimits LIMITS = new TemplateLimits(1 << 20, 200, 1 << 18, 300_000);
 
   private static final byte[][] TOKENS =
       Stream.of(
-              "{{", "}}", "{%", "%}", "{#", "#}", "-", "+", "%}{%", "{% raw %}", "{% endraw %}",
-              "{% for x in y %}", "{% endfor %}", "{% if x %}", "{% endif %}", "{% else %}",
-              "{% macro m(a, b=1) %}", "{% endmacro %}", "{% call m() %}", "{% endcall %}", "m()",
-              "((((((((((", "[[[[[[[[[[", "{{{{{{{{{{", "'", "\"", "\\", "\\x", "\\u12", "|", "|list",
-              "|join", "|replace('', 'ab')", "** 9999", "* 99999999", "'a' * 1000", "[::-1]", "[0]",
-              ".x", ".items()", ".split('')", "not ", " is ", " in ", "is divisibleby 0", "1e999",
-              "99999999999999999999", "\r\n", "\0", "\u2028", "é", "\uD83D\uDE00", "recursive",
-              "loop(x)", "loop.length", "{% set x = x + x %}", "namespace(", "range(99999)",
-              "|tojson(indent=99999)", "|indent(99999)", "|center(9999999)", "%(x)s' % {}", "%9999d")
+              "{{",
+              "}}",
+              "{%",
+              "%}",
+              "{#",
+              "#}",
+              "-",
+              "+",
+              "%}{%",
+              "{% raw %}",
+              "{% endraw %}",
+              "{% for x in y %}",
+              "{% endfor %}",
+              "{% if x %}",
+              "{% endif %}",
+              "{% else %}",
+              "{% macro m(a, b=1) %}",
+              "{% endmacro %}",
+              "{% call m() %}",
+              "{% endcall %}",
+              "m()",
+              "((((((((((",
+              "[[[[[[[[[[",
+              "{{{{{{{{{{",
+              "'",
+              "\"",
+              "\\",
+              "\\x",
+              "\\u12",
+              "|",
+              "|list",
+              "|join",
+              "|replace('', 'ab')",
+              "** 9999",
+              "* 99999999",
+              "'a' * 1000",
+              "[::-1]",
+              "[0]",
+              ".x",
+              ".items()",
+              ".split('')",
+              "not ",
+              " is ",
+              " in ",
+              "is divisibleby 0",
+              "1e999",
+              "99999999999999999999",
+              "\r\n",
+              "\0",
+              "\u2028",
+              "é",
+              "\uD83D\uDE00",
+              "recursive",
+              "loop(x)",
+              "loop.length",
+              "{% set x = x + x %}",
+              "namespace(",
+              "range(99999)",
+              "|tojson(indent=99999)",
+              "|indent(99999)",
+              "|center(9999999)",
+              "%(x)s' % {}",
+              "%9999d")
           .map(text -> text.getBytes(UTF_8))
           .toArray(byte[][]::new);
 
@@ -78,7 +131,7 @@ class TemplateFuzzTest {
         switch (random.nextInt(5)) {
           case 0 -> "\uD83D";
           case 1 -> "a\uDE00\uD83D";
-          case 2 -> new StringBuilder("text");
+          case 2 -> 'c';
           case 3 -> Double.NaN;
           default -> List.of(Map.of("role", "user", "content", "\uDE00\uD83Dx"));
         };

@@ -24,6 +24,10 @@ final class Functions {
 
   private Functions() {}
 
+  static boolean isKnown(String name) {
+    return ALL.containsKey(name);
+  }
+
   /** A function, {@link Missing} if there is none of the name. */
   static Object named(String name) {
     if (name.equals("lipsum")) {

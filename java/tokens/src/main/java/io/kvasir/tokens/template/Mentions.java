@@ -76,7 +76,7 @@ final class Mentions {
       node.children().forEach(child -> nodes.push(new Deep(child, deep.depth() + 1)));
     }
     for (Literals.Name name : called) {
-      if (!assigned.contains(name.name()) && Functions.named(name.name()) == Missing.MISSING) {
+      if (!assigned.contains(name.name()) && !Functions.isKnown(name.name())) {
         throw TemplateFault.unsupported(name.at(), "function '" + name.name() + "'");
       }
     }

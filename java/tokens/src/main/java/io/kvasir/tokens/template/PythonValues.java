@@ -44,7 +44,7 @@ final class PythonValues {
     if (value instanceof Float || value instanceof BigDecimal) {
       return ((Number) value).doubleValue();
     }
-    throw TemplateFault.unsupported("values of " + value.getClass());
+    throw TemplateFault.unsupported("values of class " + value.getClass().getSimpleName());
   }
 
   static String typeName(Object value) {

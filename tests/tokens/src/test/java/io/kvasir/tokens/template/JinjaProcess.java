@@ -45,13 +45,15 @@ final class JinjaProcess implements AutoCloseable {
     try {
       Process asked =
           new ProcessBuilder(
-                  "python3", "-c", "import jinja2; assert jinja2.__version__[:3] == '3.1'")
+                  "python3",
+                  "-c",
+                  "import jinja2; assert (3, 1, 5) <= tuple(map(int, jinja2.__version__.split('.'))) < (3, 2)")
               .redirectErrorStream(true)
               .start();
       asked.getInputStream().readAllBytes();
       return asked.waitFor() == 0
           ? Optional.empty()
-          : Optional.of("python3 has no jinja2 3.1 to compare with");
+          : Optional.of("python3 has no jinja2 3.1.5 or later to compare with");
     } catch (IOException none) {
       return Optional.of("there is no python3 to compare with");
     } catch (InterruptedException e) {

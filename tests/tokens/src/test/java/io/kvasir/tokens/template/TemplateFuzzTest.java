@@ -8,7 +8,6 @@ import io.kvasir.testing.harness.Fuzz;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -132,7 +131,7 @@ class TemplateFuzzTest {
         switch (random.nextInt(5)) {
           case 0 -> "\uD83D";
           case 1 -> "a\uDE00\uD83D";
-          case 2 -> new AtomicReference<>("text");
+          case 2 -> 'c';
           case 3 -> Double.NaN;
           default -> List.of(Map.of("role", "user", "content", "\uDE00\uD83Dx"));
         };

@@ -18,6 +18,7 @@ public final class SegmentedTokenizer implements ModelTokenizer {
   private final SegmentCache cache;
   private final LongAdder encodedChars = new LongAdder();
   private final LongAdder cachedChars = new LongAdder();
+  private volatile boolean closed;
 
   /**
    * Takes over a tokenizer.
@@ -45,6 +46,9 @@ public final class SegmentedTokenizer implements ModelTokenizer {
 
   @Override
   public int[] encode(String text, boolean addSpecialTokens) throws TokenizerException {
+    if (closed) {
+      throw new IllegalStateException("the tokenizer is closed");
+    }
     String prepared = tokenizer.prepare(text);
     AddedTokens cuts = tokenizer.cuts();
     if (cuts == null) {
@@ -111,6 +115,7 @@ public final class SegmentedTokenizer implements ModelTokenizer {
 
   @Override
   public void close() {
+    closed = true;
     tokenizer.close();
   }
 }

@@ -1,6 +1,7 @@
 package io.kvasir.tokens.tokenizer;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
@@ -102,6 +103,17 @@ class SegmentedTokenizerTest {
     try (SegmentedTokenizer segmented = open(twice)) {
       assertThat(segmented.uncutReason()).contains("<x> is there twice");
     }
+  }
+
+  @Test
+  void aClosedTokenizerRefusesKnownTextToo() throws Exception {
+    SegmentedTokenizer segmented = open(TinyTokenizer.byteLevel(true).add("<|im_end|>"));
+    segmented.encode("a<|im_end|>", true);
+    assertThat(segmented.cacheBytes()).isPositive();
+    segmented.close();
+    segmented.close();
+    assertThatThrownBy(() -> segmented.encode("a<|im_end|>", true))
+        .isInstanceOf(IllegalStateException.class);
   }
 
   @Test

@@ -151,7 +151,8 @@ final class JsonStructure {
     }
     strips |= token.path("lstrip").asBoolean() || token.path("rstrip").asBoolean();
     stripsBehind |= token.path("rstrip").asBoolean();
-    if (token.path("lstrip").asBoolean() && (content.codePoints().allMatch(JsonStructure::isSpace) || (normalized && normalizes))) {
+    if (token.path("lstrip").asBoolean()
+        && (content.codePoints().allMatch(JsonStructure::isSpace) || (normalized && normalizes))) {
       strippedInFront = content;
     }
     (normalized ? second : first)
@@ -176,7 +177,8 @@ final class JsonStructure {
       for (AddedTokens.Token token : stage) {
         cuts |= token.cuts();
         if (strips && isSpaceAtAnEnd(token.content())) {
-          uncutReason = "added token '" + token.content() + "' may be taken as whitespace by another";
+          uncutReason =
+              "added token '" + token.content() + "' may be taken as whitespace by another";
         }
         if (!contents.add(token.content())) {
           uncutReason = "added token " + token.content() + " is there twice";

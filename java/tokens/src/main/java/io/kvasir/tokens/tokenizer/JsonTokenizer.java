@@ -109,9 +109,7 @@ final class JsonTokenizer extends SegmentableTokenizer {
       return null;
     }
     int begin = begins.iterator().next();
-    return new Frame(
-        Arrays.copyOf(empty, begin),
-        Arrays.copyOfRange(empty, begin, empty.length));
+    return new Frame(Arrays.copyOf(empty, begin), Arrays.copyOfRange(empty, begin, empty.length));
   }
 
   private static boolean isFramed(int[] framed, int begin, int[] plain, int[] frame) {

@@ -8,9 +8,9 @@ import java.nio.file.Path;
 import java.util.Locale;
 
 /**
- * Loads Hugging Face's tokenizers from the jar of DJL, and nothing else of DJL: its own loader looks
- * for CUDA, keeps a cache in the home directory, may download, and its tokenizer reports its use.
- * Thread-safe.
+ * Loads Hugging Face's tokenizers from the jar of DJL, and nothing else of DJL: its own loader
+ * looks for CUDA, keeps a cache in the home directory, may download, and its tokenizer reports its
+ * use. Thread-safe.
  *
  * <p>The library is extracted to a folder with a random name that only its user can open, and the
  * file is removed once it is loaded.
@@ -28,7 +28,8 @@ final class NativeTokenizers {
    * Loads the library if it is not loaded. After a failure, the next call tries again.
    *
    * @return its functions
-   * @throws TokenizerException if there is none for this system, or it cannot be extracted or loaded
+   * @throws TokenizerException if there is none for this system, or it cannot be extracted or
+   *     loaded
    */
   static synchronized TokenizersLibrary library() throws TokenizerException {
     if (!loaded) {

@@ -5,9 +5,9 @@ import java.util.Arrays;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * Tokenizes a text in segments that begin with added tokens, and keeps the ids of segments: the next
- * turn of a conversation costs its new messages, and a hash of the others. The ids are those of the
- * text as a whole. Thread-safe.
+ * Tokenizes a text in segments that begin with added tokens, and keeps the ids of segments: the
+ * next turn of a conversation costs its new messages, and a hash of the others. The ids are those
+ * of the text as a whole. Thread-safe.
  *
  * <p>Whether a text may be cut is decided when the tokenizer is opened; if not, {@link
  * #uncutReason} says why, and each text is tokenized as a whole.

@@ -22,7 +22,10 @@ enum TiktokenPattern {
           + Parts.SPACES),
 
   /** GPT-4o's. */
-  O200K(Parts.CASED.replace("HAN", "") + "|\\p{N}{1,3}+| ?[^\\s\\p{L}\\p{N}]++[\\r\\n/]*+" + Parts.SPACES),
+  O200K(
+      Parts.CASED.replace("HAN", "")
+          + "|\\p{N}{1,3}+| ?[^\\s\\p{L}\\p{N}]++[\\r\\n/]*+"
+          + Parts.SPACES),
 
   /** The first Qwen's; its text is normalised to NFC as a whole. */
   QWEN(
@@ -43,7 +46,9 @@ enum TiktokenPattern {
   private final Pattern words;
 
   TiktokenPattern(String expression) {
-    words = Pattern.compile(expression.replace("\\s", "\\p{IsWhite_Space}").replace("\\S", "\\P{IsWhite_Space}"));
+    words =
+        Pattern.compile(
+            expression.replace("\\s", "\\p{IsWhite_Space}").replace("\\S", "\\P{IsWhite_Space}"));
   }
 
   /** {@return the expression whose matches cover every text} */

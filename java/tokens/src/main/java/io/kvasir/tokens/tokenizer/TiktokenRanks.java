@@ -43,8 +43,8 @@ final class TiktokenRanks {
    * @param file for messages
    * @param contents its bytes
    * @return its ranks
-   * @throws TokenizerException if a line is damaged, a token or a rank is there twice, or a byte has
-   *     no token
+   * @throws TokenizerException if a line is damaged, a token or a rank is there twice, or a byte
+   *     has no token
    */
   static TiktokenRanks read(Path file, byte[] contents) throws TokenizerException {
     List<byte[]> tokens = new ArrayList<>();

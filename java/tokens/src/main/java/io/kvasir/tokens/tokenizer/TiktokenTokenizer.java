@@ -17,7 +17,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class TiktokenTokenizer extends SegmentableTokenizer {
 
-  /** Kimi's ids behind those of the file are added tokens even where the configuration is silent. */
+  /**
+   * Kimi's ids behind those of the file are added tokens even where the configuration is silent.
+   */
   private static final int KIMI_ADDED = 256;
 
   private final TiktokenRanks ranks;
@@ -27,11 +29,7 @@ final class TiktokenTokenizer extends SegmentableTokenizer {
   private volatile boolean closed;
 
   private TiktokenTokenizer(
-      String digest,
-      TiktokenRanks ranks,
-      TiktokenPattern pattern,
-      AddedTokens added,
-      Frame frame) {
+      String digest, TiktokenRanks ranks, TiktokenPattern pattern, AddedTokens added, Frame frame) {
     super(digest);
     this.ranks = ranks;
     this.pattern = pattern;

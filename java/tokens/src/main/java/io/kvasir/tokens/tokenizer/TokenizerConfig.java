@@ -61,11 +61,13 @@ record TokenizerConfig(
       if (content.isEmpty()
           || content.length() > AddedTokens.MAX_TOKEN_CHARS
           || !contents.add(content)) {
-        throw new TokenizerException(file, "added token " + field.getKey() + " is empty, too long or there twice");
+        throw new TokenizerException(
+            file, "added token " + field.getKey() + " is empty, too long or there twice");
       }
       for (String flag : List.of("lstrip", "rstrip", "single_word")) {
         if (field.getValue().path(flag).asBoolean()) {
-          throw new TokenizerException(file, "added token " + content + " has " + flag + ", which tiktoken lacks");
+          throw new TokenizerException(
+              file, "added token " + content + " has " + flag + ", which tiktoken lacks");
         }
       }
       added.add(new AddedTokens.Token(content, id(file, field.getKey()), true));
@@ -95,6 +97,7 @@ record TokenizerConfig(
         return List.of(known.id());
       }
     }
-    throw new TokenizerException(file, "adds " + name + " '" + content + "', which is no added token");
+    throw new TokenizerException(
+        file, "adds " + name + " '" + content + "', which is no added token");
   }
 }

@@ -41,7 +41,8 @@ final class TokenizerFiles {
       if (config != null) {
         digest.update(config);
       }
-      TokenizerConfig read = config == null ? null : TokenizerConfig.read(beside, text(beside, config));
+      TokenizerConfig read =
+          config == null ? null : TokenizerConfig.read(beside, text(beside, config));
       return TiktokenTokenizer.open(file, bytes, read, hex(digest));
     }
     String json = text(file, bytes);

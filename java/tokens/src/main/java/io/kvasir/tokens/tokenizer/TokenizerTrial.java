@@ -75,8 +75,7 @@ final class TokenizerTrial {
     }
   }
 
-  private static void encode(
-      TokenizersLibrary library, long handle, String text, boolean special) {
+  private static void encode(TokenizersLibrary library, long handle, String text, boolean special) {
     try {
       library.deleteEncoding(library.encode(handle, text, special));
     } catch (RuntimeException e) {

@@ -32,7 +32,9 @@ class HostileFilesTest {
     files.put("[".repeat(100_000), "is no JSON");
     files.put("{\"added_tokens\":" + "[".repeat(100_000), "is no JSON");
     files.put("{\"model\":{\"vocab\":" + "{\"a\":".repeat(100_000), "is no JSON");
-    files.put("{\"version\":\"1.0\",\"model\":{\"type\":\"BPE\",\"vocab\":{},\"merges\":[\"a b\"]}}", "is no");
+    files.put(
+        "{\"version\":\"1.0\",\"model\":{\"type\":\"BPE\",\"vocab\":{},\"merges\":[\"a b\"]}}",
+        "is no");
     TinyTokenizer tiny = TinyTokenizer.byteLevel(false).add("<s>").frame("<s>", "<s>");
     String good = tiny.json().toString();
     files.put(good.substring(0, good.length() / 2), "is no JSON");
@@ -77,12 +79,14 @@ class HostileFilesTest {
     try (RandomAccessFile sparse = new RandomAccessFile(file.toFile(), "rw")) {
       sparse.setLength(1 << 30);
     }
-    assertThatThrownBy(() -> ModelTokenizer.open(file)).hasMessage(file + ": is larger than 128 MiB");
+    assertThatThrownBy(() -> ModelTokenizer.open(file))
+        .hasMessage(file + ": is larger than 128 MiB");
     Files.write(file, new byte[] {'{', (byte) 0xff, '}'});
     assertThatThrownBy(() -> ModelTokenizer.open(file)).hasMessage(file + ": is no UTF-8 text");
     Files.delete(file);
     assertThatThrownBy(() -> ModelTokenizer.open(file)).hasMessage(file + ": is missing");
-    assertThatThrownBy(() -> ModelTokenizer.open(folder)).hasMessageContaining("has no tokenizer.json");
+    assertThatThrownBy(() -> ModelTokenizer.open(folder))
+        .hasMessageContaining("has no tokenizer.json");
   }
 
   @Test
@@ -103,7 +107,9 @@ class HostileFilesTest {
         .contains("-Dkvasir.tokens.folder names another");
   }
 
-  /** The longest run in front of another character is what a pattern can be asked to go back over. */
+  /**
+   * The longest run in front of another character is what a pattern can be asked to go back over.
+   */
   @Test
   void theLongestTextsDoNotEndTheProcess() throws Exception {
     TinyTokenizer.byteLevel(true).add("<s>").write(folder);

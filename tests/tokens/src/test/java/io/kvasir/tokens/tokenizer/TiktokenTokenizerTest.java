@@ -125,7 +125,8 @@ class TiktokenTokenizerTest {
     config(folder, ",\"tokenizer_class\":\"TikTokenTokenizer\"");
     try (ModelTokenizer tokenizer = ModelTokenizer.open(folder)) {
       assertThat(tokenizer.encode("中a", false)).as("Han is a word of its own").hasSize(4);
-      assertThat(tokenizer.encode("x<|reserved_token_400|>y", false)).containsExactly('x', 400, 'y');
+      assertThat(tokenizer.encode("x<|reserved_token_400|>y", false))
+          .containsExactly('x', 400, 'y');
       assertThat(tokenizer.encode("aaaaa", false)).containsExactly(258, 'a');
       int[] ids = tokenizer.encode("a".repeat(25_001) + " " + "\ud83d", false);
       assertThat(ids).hasSize(6_250 + 1 + 4);
@@ -140,7 +141,9 @@ class TiktokenTokenizerTest {
     config(folder, "");
     try (SegmentedTokenizer tokenizer = SegmentedTokenizer.open(folder, 1 << 20)) {
       assertThat(tokenizer.encode("e\u0301", false)).containsExactly(256);
-      assertThat(tokenizer.encode("<|im_end|>\u0338", false)).as("the last > is composed").hasSize(12);
+      assertThat(tokenizer.encode("<|im_end|>\u0338", false))
+          .as("the last > is composed")
+          .hasSize(12);
       assertThat(tokenizer.encode("<|im_end|>12", false)).containsExactly(IM_END, '1', '2');
     }
   }
@@ -166,7 +169,8 @@ class TiktokenTokenizerTest {
     config(folder, ",\"tokenizer_class\":\"TikTokenTokenizer\"");
     String good = Files.readString(file);
     for (String bad :
-        List.of("x", "YQ==", "YQ== ", "YQ== 97 ", "YQ== -1", "YQ== 99999999999", "YQ== 300", "= 300")) {
+        List.of(
+            "x", "YQ==", "YQ== ", "YQ== 97 ", "YQ== -1", "YQ== 99999999999", "YQ== 300", "= 300")) {
       Files.writeString(file, good + bad);
       assertThatThrownBy(() -> ModelTokenizer.open(folder))
           .as(bad)

@@ -99,7 +99,9 @@ final class TinyTokenizer {
     return tiny;
   }
 
-  /** BPE of characters with Metaspace and bytes for unknown ones, as converted from SentencePiece. */
+  /**
+   * BPE of characters with Metaspace and bytes for unknown ones, as converted from SentencePiece.
+   */
   static TinyTokenizer metaspace(String scheme) {
     TinyTokenizer tiny = new TinyTokenizer();
     ObjectNode step = tiny.json.putObject("pre_tokenizer").put("type", "Metaspace");
@@ -215,7 +217,8 @@ final class TinyTokenizer {
   }
 
   private void model(boolean byteFallback) {
-    ObjectNode model = json.putObject("model").put("type", "BPE").put("byte_fallback", byteFallback);
+    ObjectNode model =
+        json.putObject("model").put("type", "BPE").put("byte_fallback", byteFallback);
     model.putNull("dropout").putNull("continuing_subword_prefix").putNull("end_of_word_suffix");
     model.put("fuse_unk", byteFallback);
     if (byteFallback) {

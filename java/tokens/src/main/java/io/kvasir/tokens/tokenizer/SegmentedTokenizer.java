@@ -24,6 +24,7 @@ public final class SegmentedTokenizer implements ModelTokenizer {
 
   private final LongAdder encodedChars = new LongAdder();
   private final LongAdder cachedChars = new LongAdder();
+  private volatile boolean closed;
 
   /**
    * Takes over a tokenizer.
@@ -51,6 +52,9 @@ public final class SegmentedTokenizer implements ModelTokenizer {
 
   @Override
   public int[] encode(String text, boolean addSpecialTokens) throws TokenizerException {
+    if (closed) {
+      throw new IllegalStateException("the tokenizer is closed");
+    }
     String prepared = tokenizer.prepare(text);
     AddedTokens cuts = tokenizer.cuts();
     if (cuts == null) {
@@ -134,6 +138,7 @@ public final class SegmentedTokenizer implements ModelTokenizer {
 
   @Override
   public void close() {
+    closed = true;
     tokenizer.close();
   }
 }

@@ -4,10 +4,11 @@ import ai.djl.huggingface.tokenizers.jni.TokenizersLibrary;
 import java.io.File;
 import java.io.IOException;
 import java.io.OutputStream;
-import java.net.URISyntaxException;
+import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.CodeSource;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -107,7 +108,7 @@ final class TokenizerTrial {
       if (process.exitValue() != 0) {
         throw new TokenizerException(file, reason(process.exitValue(), folder));
       }
-    } catch (IOException | URISyntaxException e) {
+    } catch (IOException e) {
       throw new TokenizerException(file, "cannot be tried in a process of its own: " + e, e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
@@ -122,7 +123,7 @@ final class TokenizerTrial {
     }
   }
 
-  private static Process start(Path folder) throws IOException, URISyntaxException {
+  private static Process start(Path folder) throws IOException {
     List<String> line = new ArrayList<>();
     line.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     line.addAll(
@@ -144,8 +145,13 @@ final class TokenizerTrial {
     return builder.start();
   }
 
-  private static Path place(Class<?> type) throws URISyntaxException {
-    return Path.of(type.getProtectionDomain().getCodeSource().getLocation().toURI());
+  /** The jar or folder of a class. */
+  private static Path place(Class<?> type) throws IOException {
+    CodeSource source = type.getProtectionDomain().getCodeSource();
+    if (source == null || !source.getLocation().getProtocol().equals("file")) {
+      throw new IOException("the class path of " + type.getName() + " is no file");
+    }
+    return Path.of(URI.create(source.getLocation().toString()));
   }
 
   private static String reason(int status, Path folder) throws IOException {

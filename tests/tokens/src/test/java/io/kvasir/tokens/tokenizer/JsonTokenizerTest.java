@@ -23,9 +23,11 @@ class JsonTokenizerTest {
     long seed = Long.getLong("kvasir.test.seed", 20261127L);
     System.out.println("-Dkvasir.test.seed=" + seed);
     String text = MixedText.of(new Random(seed), 1 << 20);
-    try (ModelTokenizer tokenizer = TokenizerFiles.open(folder, false)) {
+    try (ModelTokenizer tokenizer = TokenizerFiles.open(folder, false);
+        ModelTokenizer segmented = SegmentedTokenizer.open(folder, 1 << 20)) {
       List<Integer> expected = tiny.slowly(WellFormed.of(text), tiny.added.keySet());
       assertThat(ids(tokenizer.encode(text, true))).isEqualTo(expected);
+      assertThat(ids(segmented.encode(text, true))).as("segmented").isEqualTo(expected);
     }
   }
 

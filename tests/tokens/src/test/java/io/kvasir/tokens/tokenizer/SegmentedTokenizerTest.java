@@ -1,6 +1,7 @@
 package io.kvasir.tokens.tokenizer;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
@@ -16,9 +17,8 @@ class SegmentedTokenizerTest {
 
   private static final long CACHE_BYTES = 64 << 20;
 
-  /** Kinds of models; the others differ in what is around them. */
-  private static final Set<String> LARGE =
-      Set.of("byte-level BPE with NFC", "Metaspace, first", "WordPiece", "Unigram");
+  /** Two kinds of models; byte-level BPE has its own test, and the others differ around them. */
+  private static final Set<String> LARGE = Set.of("Metaspace, first", "WordPiece");
 
   @TempDir private Path folder;
 
@@ -105,6 +105,17 @@ class SegmentedTokenizerTest {
     try (SegmentedTokenizer segmented = open(twice)) {
       assertThat(segmented.uncutReason()).contains("<x> is there twice");
     }
+  }
+
+  @Test
+  void aClosedTokenizerRefusesKnownTextToo() throws Exception {
+    SegmentedTokenizer segmented = open(TinyTokenizer.byteLevel(true).add("<|im_end|>"));
+    segmented.encode("a<|im_end|>", true);
+    assertThat(segmented.cacheBytes()).isPositive();
+    segmented.close();
+    segmented.close();
+    assertThatThrownBy(() -> segmented.encode("a<|im_end|>", true))
+        .isInstanceOf(IllegalStateException.class);
   }
 
   @Test

@@ -35,10 +35,11 @@ public final class ChatTemplates {
           "cls_token",
           "mask_token");
 
-  private final Map<String, ChatTemplate> templates;
+  private final Map<String, JinjaChatTemplate> templates;
   private final Map<String, String> specialTokens;
 
-  private ChatTemplates(Map<String, ChatTemplate> templates, Map<String, String> specialTokens) {
+  private ChatTemplates(
+      Map<String, JinjaChatTemplate> templates, Map<String, String> specialTokens) {
     this.templates = Map.copyOf(templates);
     this.specialTokens = Map.copyOf(specialTokens);
   }
@@ -65,9 +66,9 @@ public final class ChatTemplates {
       }
     }
     Map<String, String> files = files(folder);
-    Map<String, ChatTemplate> templates = new LinkedHashMap<>();
+    Map<String, JinjaChatTemplate> templates = new LinkedHashMap<>();
     (files.isEmpty() ? sources : files)
-        .forEach((name, source) -> templates.put(name, ChatTemplate.compile(source)));
+        .forEach((name, source) -> templates.put(name, JinjaChatTemplate.compile(source)));
     return new ChatTemplates(templates, specialTokens(config));
   }
 
@@ -110,8 +111,8 @@ public final class ChatTemplates {
    * @return the template
    * @throws TemplateException if the folder has none, or several of which none is the default
    */
-  public ChatTemplate choose(boolean tools) {
-    ChatTemplate chosen = tools ? templates.get(WITH_TOOLS) : null;
+  public JinjaChatTemplate choose(boolean tools) {
+    JinjaChatTemplate chosen = tools ? templates.get(WITH_TOOLS) : null;
     chosen = chosen == null ? templates.get(DEFAULT) : chosen;
     if (chosen == null) {
       throw new TemplateException(

@@ -36,6 +36,9 @@ final class PythonHash {
     if (value instanceof Undefined) {
       return Undefined.class;
     }
+    if (value instanceof DictView view && view.part() == DictView.Part.VALUES) {
+      throw TemplateFault.unsupported("the values of a dict as a key");
+    }
     if (value instanceof List || value instanceof Map || value instanceof DictView) {
       throw TemplateFault.error("unhashable type: '" + PythonValues.typeName(value) + "'");
     }

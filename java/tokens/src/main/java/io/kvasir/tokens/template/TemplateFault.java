@@ -3,8 +3,9 @@ package io.kvasir.tokens.template;
 import java.io.Serial;
 
 /**
- * A failure inside a template, before its place is known as line and column: {@link ChatTemplate}
- * turns it into a {@link TemplateException}. Confined to the thread that compiles or renders.
+ * A failure inside a template, before its place is known as line and column: {@link
+ * JinjaChatTemplate} turns it into a {@link TemplateException}. Confined to the thread that
+ * compiles or renders.
  */
 final class TemplateFault extends RuntimeException {
 

@@ -2,8 +2,8 @@
  * Chat templates of models, rendered as Hugging Face's transformers renders them.
  *
  * <p>{@link io.kvasir.tokens.template.ChatTemplates} reads the templates of a model's folder;
- * {@link io.kvasir.tokens.template.ChatTemplate} compiles one and renders it. A template is cut
- * into tokens ({@code Lexer}), parsed ({@code StatementParser}, {@code ExpressionParser}) into
+ * {@link io.kvasir.tokens.template.JinjaChatTemplate} compiles one and renders it. A template is
+ * cut into tokens ({@code Lexer}), parsed ({@code StatementParser}, {@code ExpressionParser}) into
  * nodes that evaluate themselves, and checked: {@code Symbols} finds what Jinja decides about names
  * when it compiles. Values are plain Java values where that is possible; {@code PythonValues},
  * {@code PythonOrder}, {@code Operators} and {@code PythonRepr} give them Python's semantics.

@@ -16,7 +16,8 @@ final class Rendering {
 
   static Outcome render(String template, JsonNode variables) {
     try {
-      String text = ChatTemplate.compile(template).render(JsonVariables.ofObject(variables), CLOCK);
+      String text =
+          JinjaChatTemplate.compile(template).render(JsonVariables.ofObject(variables), CLOCK);
       return new Outcome(text, "", false);
     } catch (TemplateException refused) {
       return Outcome.of(refused);

@@ -142,7 +142,7 @@ class TemplateFuzzTest {
 
   private static void check(String template, Map<String, ?> variables) {
     try {
-      String text = ChatTemplate.compile(template, LIMITS).render(variables, Rendering.CLOCK);
+      String text = JinjaChatTemplate.compile(template, LIMITS).render(variables, Rendering.CLOCK);
       assertThat(text.length()).isLessThanOrEqualTo(LIMITS.outputCharacters());
     } catch (TemplateException refused) {
       assertThat(refused).hasMessageNotContaining("java.");

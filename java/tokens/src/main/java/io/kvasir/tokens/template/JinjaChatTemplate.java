@@ -13,13 +13,13 @@ import java.util.regex.Pattern;
  *
  * <p>Immutable and thread-safe.
  */
-public final class ChatTemplate {
+public final class JinjaChatTemplate {
 
   private final String source;
   private final TemplateLimits limits;
   private final Frame frame;
 
-  private ChatTemplate(String source, TemplateLimits limits) {
+  private JinjaChatTemplate(String source, TemplateLimits limits) {
     this.source = source;
     this.limits = limits;
     TokenStream tokens = new TokenStream(new Lexer(source).tokens());
@@ -35,7 +35,7 @@ public final class ChatTemplate {
    * @return the template
    * @throws TemplateException if the source is no template, or uses what Kvasir does not know
    */
-  public static ChatTemplate compile(String source) {
+  public static JinjaChatTemplate compile(String source) {
     return compile(source, TemplateLimits.DEFAULT);
   }
 
@@ -48,7 +48,7 @@ public final class ChatTemplate {
    * @throws TemplateException if the source is no template, uses what Kvasir does not know, or
    *     exceeds a limit
    */
-  public static ChatTemplate compile(String source, TemplateLimits limits) {
+  public static JinjaChatTemplate compile(String source, TemplateLimits limits) {
     if (source.length() > limits.sourceCharacters()) {
       throw new TemplateException(
           TemplateException.Reason.LIMIT,
@@ -58,7 +58,7 @@ public final class ChatTemplate {
     }
     String normalized = Lexer.normalized(source);
     try {
-      return new ChatTemplate(normalized, limits);
+      return new JinjaChatTemplate(normalized, limits);
     } catch (TemplateFault fault) {
       throw exception(normalized, fault, fault.at());
     }

@@ -20,10 +20,10 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What templates are refused, where, and with which bounds. Vectors have what is rendered. */
-class ChatTemplateTest {
+class JinjaChatTemplateTest {
 
   private static String render(String template, Map<String, ?> variables) {
-    return ChatTemplate.compile(template).render(variables, Rendering.CLOCK);
+    return JinjaChatTemplate.compile(template).render(variables, Rendering.CLOCK);
   }
 
   private static void assertRefused(Reason reason, int line, int column, Callable<?> refused) {
@@ -57,9 +57,9 @@ class ChatTemplateTest {
         "{{ '\\N{DASH}' }}; names of characters; 4",
       })
   void whatIsNotKnownIsRefusedWhenCompiled(String template, String message, int column) {
-    assertRefused(Reason.UNSUPPORTED, 1, column, () -> ChatTemplate.compile(template));
+    assertRefused(Reason.UNSUPPORTED, 1, column, () -> JinjaChatTemplate.compile(template));
     assertThatExceptionOfType(TemplateException.class)
-        .isThrownBy(() -> ChatTemplate.compile(template))
+        .isThrownBy(() -> JinjaChatTemplate.compile(template))
         .withMessageContaining("not supported: ")
         .withMessageContaining(message);
   }
@@ -96,7 +96,7 @@ class ChatTemplateTest {
       })
   void whatIsNoTemplateIsRefused(String template) {
     assertThatExceptionOfType(TemplateException.class)
-        .isThrownBy(() -> ChatTemplate.compile(template))
+        .isThrownBy(() -> JinjaChatTemplate.compile(template))
         .matches(failure -> failure.line() == 1 && failure.column() > 0);
   }
 
@@ -104,7 +104,7 @@ class ChatTemplateTest {
   void failuresHaveTheirPlaceInTheTemplate() {
     assertRefused(
         Reason.RENDER, 3, 15, () -> render("\uD83D\uDE00\n\n {{ 'a' ~ 'b' + 1 }}", Map.of()));
-    assertRefused(Reason.SYNTAX, 2, 6, () -> ChatTemplate.compile("\r\n{{ x ? }}"));
+    assertRefused(Reason.SYNTAX, 2, 6, () -> JinjaChatTemplate.compile("\r\n{{ x ? }}"));
     assertThatExceptionOfType(TemplateException.class)
         .isThrownBy(() -> render("{{ raise_exception('No ' ~ 1) }}", Map.of()))
         .withMessage("No 1 (line 1, column 4)")
@@ -151,7 +151,8 @@ class ChatTemplateTest {
   void renderingIsBounded(String template) {
     TemplateLimits limits = new TemplateLimits(1000, 200, 1 << 20, 1_000_000);
     assertThatExceptionOfType(TemplateException.class)
-        .isThrownBy(() -> ChatTemplate.compile(template, limits).render(Map.of(), Rendering.CLOCK))
+        .isThrownBy(
+            () -> JinjaChatTemplate.compile(template, limits).render(Map.of(), Rendering.CLOCK))
         .matches(failure -> failure.reason() == Reason.LIMIT);
   }
 
@@ -169,7 +170,7 @@ class ChatTemplateTest {
             "{% if x %}".repeat(5000) + "{% endif %}".repeat(5000),
             "a".repeat((1 << 20) + 1))) {
       assertThatExceptionOfType(TemplateException.class)
-          .isThrownBy(() -> ChatTemplate.compile(nested))
+          .isThrownBy(() -> JinjaChatTemplate.compile(nested))
           .matches(failure -> failure.reason() == Reason.LIMIT);
     }
     assertThat(render("{{ 'a'" + " ~ 'a'".repeat(5000) + " }}", Map.of())).hasSize(5001);
@@ -177,8 +178,8 @@ class ChatTemplateTest {
 
   @Test
   void oneTemplateRendersInManyThreads() throws Exception {
-    ChatTemplate template =
-        ChatTemplate.compile(
+    JinjaChatTemplate template =
+        JinjaChatTemplate.compile(
             "{% set ns = namespace(n=0) %}{% for m in ms %}{% set ns.n = ns.n + m %}{% endfor %}{{ ns.n }}");
     ExecutorService threads = Executors.newFixedThreadPool(4);
     try {

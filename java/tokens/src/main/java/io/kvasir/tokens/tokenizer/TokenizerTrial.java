@@ -53,6 +53,9 @@ final class TokenizerTrial {
    * @throws Exception if the library cannot be loaded
    */
   public static void main(String[] arguments) throws Exception {
+    Thread limit = new Thread(TokenizerTrial::end, "limit");
+    limit.setDaemon(true);
+    limit.start();
     String json = new String(System.in.readAllBytes(), StandardCharsets.UTF_8);
     TokenizersLibrary library = NativeTokenizers.library();
     try {
@@ -73,6 +76,16 @@ final class TokenizerTrial {
       System.out.println(e.getMessage());
       System.exit(REFUSED);
     }
+  }
+
+  /** Ends this process in time even if the one that started it has ended. */
+  private static void end() {
+    try {
+      TimeUnit.SECONDS.sleep(LIMIT_S);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    Runtime.getRuntime().halt(REFUSED + 1);
   }
 
   private static void encode(TokenizersLibrary library, long handle, String text, boolean special) {

@@ -4,8 +4,8 @@ import io.kvasir.gateway.tokens.ModelTokens;
 import io.kvasir.tokens.chat.ChatInput;
 import io.kvasir.tokens.chat.ChatReader;
 import io.kvasir.tokens.chat.UnclearRequestException;
-import io.kvasir.tokens.template.ChatTemplate;
 import io.kvasir.tokens.template.ChatTemplates;
+import io.kvasir.tokens.template.JinjaChatTemplate;
 import io.kvasir.tokens.template.TemplateException;
 import io.kvasir.tokens.tokenizer.SegmentedTokenizer;
 import io.kvasir.tokens.tokenizer.TokenizerException;
@@ -113,7 +113,7 @@ final class FolderTokens implements ModelTokens {
       return null;
     }
     boolean adds = Boolean.TRUE.equals(request.get("add_special_tokens"));
-    ChatTemplate template = templates.choose(request.get("tools") != null);
+    JinjaChatTemplate template = templates.choose(request.get("tools") != null);
     ChatInput input = ChatReader.read(path, request, template.readsParts());
     String text =
         template.render(

@@ -5,11 +5,11 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.kvasir.embedded.api.ApiError;
 import io.kvasir.embedded.api.AskedCompletion;
+import io.kvasir.embedded.api.ChatTemplate;
 import io.kvasir.embedded.api.Conversation;
 import io.kvasir.embedded.api.Incoming;
 import io.kvasir.embedded.api.InfoEndpoints;
 import io.kvasir.embedded.api.Json;
-import io.kvasir.embedded.api.PlainTemplate;
 import io.kvasir.embedded.api.ServedModel;
 import io.kvasir.embedded.publish.Faults;
 import org.jspecify.annotations.Nullable;
@@ -79,7 +79,7 @@ public final class RankModel implements ServedModel {
 
   @Override
   public String chatPrompt(Conversation conversation, boolean withAnswer) {
-    PlainTemplate template = new PlainTemplate().tools(conversation.fields().array("tools"));
+    ChatTemplate template = new ChatTemplate().tools(conversation.fields().array("tools"));
     JsonNode system = conversation.system();
     if (system != null) {
       template.message("system", "system", system);

@@ -4,10 +4,10 @@ import com.fasterxml.jackson.databind.JsonNode;
 import io.kvasir.embedded.api.AnswerCall;
 import io.kvasir.embedded.api.ApiError;
 import io.kvasir.embedded.api.AskedCompletion;
+import io.kvasir.embedded.api.ChatTemplate;
 import io.kvasir.embedded.api.Conversation;
 import io.kvasir.embedded.api.GenerationOptions;
 import io.kvasir.embedded.api.Incoming;
-import io.kvasir.embedded.api.PlainTemplate;
 import io.kvasir.embedded.api.ReplyChoice;
 import io.kvasir.embedded.api.RequestFields;
 import io.kvasir.embedded.api.ServedModel;
@@ -107,7 +107,7 @@ final class FileModel implements ServedModel {
     }
     StringBuilder text = new StringBuilder();
     for (JsonNode part : content) {
-      if (!PlainTemplate.isText(part.path("type").asText()) || !part.path("text").isTextual()) {
+      if (!ChatTemplate.isText(part.path("type").asText()) || !part.path("text").isTextual()) {
         throw ApiError.unsupported(path, path + " may only have parts of type text");
       }
       text.append(part.path("text").textValue());

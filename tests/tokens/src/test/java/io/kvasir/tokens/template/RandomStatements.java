@@ -71,15 +71,17 @@ final class RandomStatements {
   }
 
   private String elif(int depth) {
-    return random.nextInt(3) == 0
-        ? "{% elif " + condition() + " %}" + statements(depth - 1)
-        : "";
+    return random.nextInt(3) == 0 ? "{% elif " + condition() + " %}" + statements(depth - 1) : "";
   }
 
   private String leave() {
     return random.nextInt(3) == 0
-        ? "{% if " + condition() + " %}{% " + (random.nextBoolean() ? "break" : "continue")
-            + " %}{% endif %}" + statements(0)
+        ? "{% if "
+            + condition()
+            + " %}{% "
+            + (random.nextBoolean() ? "break" : "continue")
+            + " %}{% endif %}"
+            + statements(0)
         : "";
   }
 
@@ -91,7 +93,16 @@ final class RandomStatements {
         random.nextBoolean()
             ? "{% call " + macro + "(" + value() + ") %}" + statements(1) + "{% endcall %}"
             : "{{ " + macro + "() }}";
-    return "{% macro " + macro + "(" + parameter + (random.nextBoolean() ? "=" + value() : "")
-        + ") %}" + body + calls + "{% endmacro %}" + statements(0) + call;
+    return "{% macro "
+        + macro
+        + "("
+        + parameter
+        + (random.nextBoolean() ? "=" + value() : "")
+        + ") %}"
+        + body
+        + calls
+        + "{% endmacro %}"
+        + statements(0)
+        + call;
   }
 }

@@ -15,12 +15,12 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Not thread-safe.
  */
-public final class PlainTemplate {
+public final class ChatTemplate {
 
   private final StringBuilder prompt = new StringBuilder();
 
   /** Adds the tools; none if the array is null or empty. */
-  public PlainTemplate tools(@Nullable JsonNode tools) {
+  public ChatTemplate tools(@Nullable JsonNode tools) {
     if (tools != null && !tools.isEmpty()) {
       open("tools").append(Json.text(tools)).append('\n');
     }
@@ -32,7 +32,7 @@ public final class PlainTemplate {
    *
    * @param field the name of the content's field, for messages of errors
    */
-  public PlainTemplate message(String field, String role, JsonNode content) {
+  public ChatTemplate message(String field, String role, JsonNode content) {
     open(role);
     content(field, content);
     prompt.append('\n');
@@ -40,7 +40,7 @@ public final class PlainTemplate {
   }
 
   /** Adds one message. */
-  public PlainTemplate message(String path, JsonNode message) {
+  public ChatTemplate message(String path, JsonNode message) {
     JsonNode role = message.get("role");
     if (role == null || !role.isTextual()) {
       throw ApiError.invalid(path + ".role", path + ".role must be a string");
@@ -79,7 +79,7 @@ public final class PlainTemplate {
   }
 
   /** Adds a value as JSON in the place of a message. */
-  public PlainTemplate item(String name, JsonNode item) {
+  public ChatTemplate item(String name, JsonNode item) {
     open(name).append(Json.text(item)).append('\n');
     return this;
   }

@@ -49,7 +49,7 @@ final class PythonNumbers {
           what + ": '" + PythonValues.typeName(value) + "' object is no integer");
     }
     if (value instanceof BigInteger) {
-      throw TemplateFault.error(what + ": the number is too large");
+      throw TemplateFault.unsupported(what + " with a number of this size");
     }
     return toLong(value);
   }

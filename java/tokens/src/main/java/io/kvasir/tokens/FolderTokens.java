@@ -14,7 +14,10 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.ZoneId;
+import java.util.Arrays;
 import java.util.Map;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -29,12 +32,23 @@ final class FolderTokens implements ModelTokens {
   private static final Logger LOG = LoggerFactory.getLogger(FolderTokens.class);
   private static final long CACHE_BYTES = 64L << 20;
   private static final int MAX_WAITING = 64;
+
+  /** Of requests that wait or run: their parsed form is many times as large. */
+  private static final int MAX_BYTES = 16 << 20;
+
+  private static final long QUIET_NS = TimeUnit.MINUTES.toNanos(1);
+  private static final int SHOWN_FRAMES = 8;
   private static final String COMPLETIONS = "/v1/completions";
+
+  /** Where vLLM adds special tokens to the rendered text unless it is told not to. */
+  private static final String RESPONSES = "/v1/responses";
 
   private final Path folder;
   private final SegmentedTokenizer tokenizer;
   private final @Nullable ChatTemplates templates;
   private final TokenizerPool pool;
+  private final Semaphore bytes = new Semaphore(MAX_BYTES);
+  private volatile long loggedNs = System.nanoTime() - QUIET_NS;
 
   private FolderTokens(
       Path folder, SegmentedTokenizer tokenizer, @Nullable ChatTemplates templates) {
@@ -85,7 +99,24 @@ final class FolderTokens implements ModelTokens {
 
   @Override
   public boolean make(String path, byte[] body, Consumer<int @Nullable []> then) {
-    return pool.tryRun(() -> then.accept(tokens(path, body)));
+    if (!bytes.tryAcquire(body.length)) {
+      return false;
+    }
+    boolean runs =
+        pool.tryRun(
+            () -> {
+              int[] tokens = null;
+              try {
+                tokens = tokens(path, body);
+              } finally {
+                bytes.release(body.length);
+                then.accept(tokens);
+              }
+            });
+    if (!runs) {
+      bytes.release(body.length);
+    }
+    return runs;
   }
 
   /** The tokens of a request; null if they cannot be made. */
@@ -93,17 +124,30 @@ final class FolderTokens implements ModelTokens {
     try {
       Map<String, Object> request = ChatReader.parse(body);
       return path.equals(COMPLETIONS) ? ofText(request) : ofChat(path, request);
-    } catch (UnclearRequestException | TemplateException | TokenizerException e) {
+    } catch (UnclearRequestException | TokenizerException e) {
       LOG.debug("{}: no tokens of a request to {}: {}", folder, path, e.getMessage());
-      return null;
-    } catch (RuntimeException | OutOfMemoryError | StackOverflowError e) {
-      LOG.error("{}: a request to {} failed", folder, path, e);
-      return null;
+    } catch (TemplateException e) {
+      LOG.debug("{}: no tokens of a request to {}: {}", folder, path, e.reason());
+    } catch (RuntimeException | Error e) { // whose messages can have text of the request
+      long now = System.nanoTime();
+      if (now - loggedNs > QUIET_NS) {
+        loggedNs = now;
+        LOG.error(
+            "{}: a request to {} failed: {} at {}",
+            folder,
+            path,
+            e.getClass().getName(),
+            Arrays.toString(Arrays.copyOf(e.getStackTrace(), SHOWN_FRAMES)));
+      }
     }
+    return null;
   }
 
   private int @Nullable [] ofText(Map<String, Object> request) throws TokenizerException {
     boolean adds = !Boolean.FALSE.equals(request.get("add_special_tokens"));
+    if (request.get("truncate_prompt_tokens") != null) {
+      return null;
+    }
     return request.get("prompt") instanceof String text ? tokenizer.encode(text, adds) : null;
   }
 
@@ -112,7 +156,8 @@ final class FolderTokens implements ModelTokens {
     if (templates == null) {
       return null;
     }
-    boolean adds = Boolean.TRUE.equals(request.get("add_special_tokens"));
+    Object stated = request.get("add_special_tokens");
+    boolean adds = stated == null ? path.equals(RESPONSES) : Boolean.TRUE.equals(stated);
     JinjaChatTemplate template = templates.choose(request.get("tools") != null);
     ChatInput input = ChatReader.read(path, request, template.readsParts());
     String text =

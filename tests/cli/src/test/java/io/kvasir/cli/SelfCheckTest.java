@@ -68,7 +68,7 @@ class SelfCheckTest {
         .contains("status 503")
         .contains("kvasir: the check was answered")
         .contains("kvasir: model m, chat_completions: approximate: text_prefixes")
-        .doesNotContain("model m, responses");
+        .contains("kvasir: model m, responses: not served: status 404");
   }
 
   @Test

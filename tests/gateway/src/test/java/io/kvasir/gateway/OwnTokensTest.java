@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.kvasir.exchange.EngineFlavor;
 import io.kvasir.gateway.tokens.ModelTokens;
+import io.kvasir.testing.harness.Await;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
@@ -32,6 +33,7 @@ class OwnTokensTest {
     private volatile int wrongFrom = Integer.MAX_VALUE;
     private volatile boolean full;
     private volatile boolean silent;
+    private volatile boolean unclear;
 
     Borrowed(StandInServer renderer) {
       this.renderer = renderer;
@@ -63,7 +65,7 @@ class OwnTokensTest {
                 }
                 made.incrementAndGet();
                 if (!silent) {
-                  then.accept(tokens);
+                  then.accept(unclear ? null : tokens);
                 }
               });
       thread.start();
@@ -86,13 +88,17 @@ class OwnTokensTest {
 
   private final Random random = new Random(35);
 
-  private void ask(TestGateway gateway) {
+  private String words() {
     StringBuilder words = new StringBuilder();
     random.ints(60, 0, 1_000).forEach(word -> words.append("word").append(word).append(' '));
+    return words.toString();
+  }
+
+  private void ask(TestGateway gateway) {
     String body =
         "{\"model\":\"%s\",\"max_tokens\":4,\"tools\":[{\"name\":\"t\",\"input_schema\":{}}],"
             + "\"messages\":[{\"role\":\"user\",\"content\":\"%s\"}]}";
-    RawClient.Reply reply = gateway.post("/v1/messages", body.formatted(MODEL, words));
+    RawClient.Reply reply = gateway.post("/v1/messages", body.formatted(MODEL, words()));
     assertThat(reply.status()).as(reply.text()).isEqualTo(200);
   }
 
@@ -104,43 +110,105 @@ class OwnTokensTest {
     }
   }
 
+  private static int different(TestGateway gateway) {
+    return ranks(gateway).at("/own_tokens/0/different_requests").asInt();
+  }
+
   private static TestGateway gateway(StandInServer engine, ModelTokens tokens) {
     return TestGateway.of(List.of(engine.worker())).router("cost").tokens(MODEL, tokens).start();
   }
 
   @Test
   void anEngineThatAgreesIsNoLongerAsked() {
+    try (StandInServer renderer = StandInServer.rendering(1)) {
+      Borrowed tokens = new Borrowed(renderer);
+      AtomicInteger questions = new AtomicInteger();
+      ScriptedEngine.Script engine =
+          (request, link) -> {
+            if (request.target().endsWith("/render")) {
+              questions.incrementAndGet();
+              link.json(200, renderer.ask(request.target(), request.text()).toString());
+            } else {
+              EngineLink.answer(request, link);
+            }
+          };
+      try (ScriptedEngine vllm = ScriptedEngine.start(engine);
+          TestGateway gateway =
+              TestGateway.of(List.of("http://" + vllm.name()))
+                  .router("approximate")
+                  .tokens("m", tokens)
+                  .start()) {
+        for (int i = 1; i <= FIRST; i++) {
+          chat(gateway);
+          int compared = i;
+          Await.until("a comparison", () -> equal(gateway) == compared);
+        }
+        for (int i = 0; i < 20; i++) {
+          chat(gateway);
+        }
+        assertThat(questions).hasValue(FIRST + 1); // a sample among the others
+        assertThat(tokens.made).hasValue(FIRST + 20);
+        assertThat(gateway.metric("kvasir_own_tokens_refused")).isZero();
+      }
+    }
+  }
+
+  private void chat(TestGateway gateway) {
+    String body = "{\"model\":\"m\",\"messages\":[{\"role\":\"user\",\"content\":\"%s\"}]}";
+    assertThat(gateway.post("/v1/chat/completions", body.formatted(words())).status())
+        .isEqualTo(200);
+  }
+
+  private static int equal(TestGateway gateway) {
+    return ranks(gateway).at("/own_tokens/0/equal_requests").asInt();
+  }
+
+  /** Sends the requests that are made both ways, each after the one before was compared. */
+  private void agree(TestGateway gateway) {
+    for (int i = 1; i <= FIRST; i++) {
+      ask(gateway);
+      int compared = i;
+      Await.until("a comparison", () -> equal(gateway) == compared);
+    }
+  }
+
+  @Test
+  void whatCannotBeMadeHereIsAskedOfTheEngine() {
     try (StandInServer engine = StandInServer.rendering(1);
         StandInServer renderer = StandInServer.rendering(1)) {
       Borrowed tokens = new Borrowed(renderer);
       try (TestGateway gateway = gateway(engine, tokens)) {
-        for (int i = 0; i < 30; i++) {
-          ask(gateway);
-        }
-        assertThat(tokens.made).hasValue(30);
-        JsonNode parity = ranks(gateway).at("/own_tokens/0");
-        assertThat(parity.get("path").asText()).isEqualTo("/v1/messages");
-        assertThat(parity.get("equal_requests").asInt()).isBetween(FIRST, FIRST + 1);
-        assertThat(gateway.metric("kvasir_own_tokens_refused")).isZero();
-        assertThat(gateway.metric("kvasir_routing_exactness")).isEqualTo(1);
+        agree(gateway);
+        tokens.unclear = true;
+        ask(gateway);
+        tokens.unclear = false;
+        tokens.full = true;
+        ask(gateway);
+        assertThat(gateway.metric("kvasir_placed_prompts_total", "estimated")).isZero();
       }
     }
   }
 
   @Test
-  void aDifferenceIsNamedAndTheEngineAsked() {
+  void differencesAreNamedAndTheEngineAsked() {
     try (StandInServer engine = StandInServer.rendering(1);
         StandInServer renderer = StandInServer.rendering(1)) {
       Borrowed tokens = new Borrowed(renderer);
       tokens.wrongFrom = 20;
       try (TestGateway gateway = gateway(engine, tokens)) {
-        for (int i = 0; i < 20; i++) {
+        ask(gateway);
+        Await.until("a difference", () -> different(gateway) == 1);
+        assertThat(gateway.metric("kvasir_own_tokens_refused")).isZero(); // one client can send it
+        for (int i = 2; i <= 3; i++) {
+          int compared = i;
           ask(gateway);
+          Await.until("a difference", () -> different(gateway) == compared);
         }
+        ask(gateway);
         assertThat(ranks(gateway).at("/own_tokens/0/differs_at").asText())
             .startsWith("token 20 of ")
             .endsWith(", in segment 0");
-        assertThat(tokens.made.get()).isLessThan(20);
+        assertThat(tokens.made).hasValue(3);
         assertThat(gateway.metric("kvasir_own_tokens_refused")).isEqualTo(1);
         assertThat(gateway.metric("kvasir_routing_exactness")).isEqualTo(1); // the engine's
       }

@@ -160,4 +160,16 @@ class RoutingExactnessTest {
           .isEqualTo(found.path("token").asDouble());
     }
   }
+
+  @Test
+  void ranksThatRequestsCannotNameAreNamed() {
+    try (StandInServer engine = StandInServer.rendering(2);
+        TestGateway gateway = live(engine, "cost")) {
+      String body = "{\"model\":\"%s\",\"max_output_tokens\":16,\"store\":false,\"input\":\"%s\"}";
+      gateway.post("/v1/responses", body.formatted(MODEL, WORDS));
+      JsonNode responses = endpoint(gateway, "responses");
+      assertThat(responses.get("exactness").asText()).isEqualTo("approximate");
+      assertThat(responses.get("cause").asText()).isEqualTo("rank_unnamed");
+    }
+  }
 }

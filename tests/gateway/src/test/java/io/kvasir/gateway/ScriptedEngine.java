@@ -68,7 +68,14 @@ final class ScriptedEngine implements AutoCloseable {
 
   /** Endpoints at which engines describe themselves; this one has those that a test sets. */
   private static final Set<String> FACTS =
-      Set.of("/version", "/metrics", "/server_info", "/get_server_info", "/prometheus/metrics");
+      Set.of(
+          "/version",
+          "/metrics",
+          "/server_info",
+          "/get_server_info",
+          "/model_info",
+          "/get_model_info",
+          "/prometheus/metrics");
 
   private final ServerSocket server;
   private volatile String models;

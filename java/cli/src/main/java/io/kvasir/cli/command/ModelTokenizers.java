@@ -9,6 +9,8 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Optional;
+import java.util.ServiceConfigurationError;
 import java.util.ServiceLoader;
 
 /** The models whose tokens this process makes. */
@@ -26,14 +28,7 @@ record ModelTokenizers(Map<String, ModelTokens> models) implements AutoCloseable
     if (folders.isEmpty()) {
       return opened;
     }
-    ModelTokensProvider provider =
-        ServiceLoader.load(ModelTokensProvider.class)
-            .findFirst()
-            .orElseThrow(
-                () ->
-                    new UsageException(
-                        TokenizerOption.NAME,
-                        "needs kvasir-tokens.jar and its libraries on the class path"));
+    ModelTokensProvider provider = provider();
     try {
       for (Map.Entry<String, Path> folder : folders.entrySet()) {
         opened.models.put(folder.getKey(), provider.open(folder.getValue()));
@@ -47,6 +42,20 @@ record ModelTokenizers(Map<String, ModelTokens> models) implements AutoCloseable
       opened.close();
       throw e;
     }
+  }
+
+  private static ModelTokensProvider provider() {
+    Optional<ModelTokensProvider> found;
+    try {
+      found = ServiceLoader.load(ModelTokensProvider.class).findFirst();
+    } catch (ServiceConfigurationError | LinkageError e) {
+      found = Optional.empty();
+    }
+    return found.orElseThrow(
+        () ->
+            new UsageException(
+                TokenizerOption.NAME,
+                "needs kvasir-tokens.jar and its libraries on the class path"));
   }
 
   @Override

@@ -29,20 +29,22 @@ final class SelfCheck {
   /**
    * Checks a gateway.
    *
+   * @param host the host that it listens on
    * @param patienceSeconds how long workers that have not answered yet are waited for
    * @return whether the gateway answered, and no worker contradicts its description
    */
-  static boolean run(Gateway gateway, Console console, int patienceSeconds)
+  static boolean run(Gateway gateway, String host, Console console, int patienceSeconds)
       throws IOException, InterruptedException {
     awaitWorkers(gateway, console, patienceSeconds);
-    boolean answered = sendRequest(gateway, console);
+    boolean answered = sendRequest(gateway, host, console);
     if (answered) {
-      StartupProbe.run(gateway, console);
+      StartupProbe.run(gateway, host, console);
     }
     return isAsDescribed(gateway, console) && answered;
   }
 
-  private static void awaitWorkers(Gateway gateway, Console console, int patienceSeconds)
+  /** Waits for workers that have not answered yet. */
+  static void awaitWorkers(Gateway gateway, Console console, int patienceSeconds)
       throws InterruptedException {
     long endNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(patienceSeconds);
     if (gateway.fleets().silent() > 0 && patienceSeconds > 0) {
@@ -75,7 +77,8 @@ final class SelfCheck {
     return good;
   }
 
-  private static boolean sendRequest(Gateway gateway, Console console) throws IOException {
+  private static boolean sendRequest(Gateway gateway, String host, Console console)
+      throws IOException {
     Iterator<String> models = gateway.fleets().models().iterator();
     if (!models.hasNext()) {
       console.note("kvasir: no worker is healthy");
@@ -88,7 +91,7 @@ final class SelfCheck {
             + "\"max_tokens\":4,\"stream\":true}";
     HttpURLConnection connection =
         (HttpURLConnection)
-            URI.create("http://127.0.0.1:" + gateway.port() + "/v1/chat/completions")
+            URI.create("http://" + host + ":" + gateway.port() + "/v1/chat/completions")
                 .toURL()
                 .openConnection();
     connection.setConnectTimeout(TIMEOUT_MS);

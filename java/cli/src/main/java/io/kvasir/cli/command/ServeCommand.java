@@ -38,6 +38,7 @@ import java.net.BindException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.function.Supplier;
 import picocli.CommandLine.Command;
@@ -177,21 +178,24 @@ public final class ServeCommand extends DeclaredOptions implements Callable<Inte
       throws IOException, InterruptedException {
     Thread.UncaughtExceptionHandler before = Thread.getDefaultUncaughtExceptionHandler();
     Thread.setDefaultUncaughtExceptionHandler(new LastResort(this::halt));
-    try (OutputStream log = openLog();
-        TrafficRecording recording = openRecording();
-        ModelTokenizers tokenizers = ModelTokenizers.open(tokenizer.folders())) {
+    try (ModelTokenizers tokenizers = ModelTokenizers.open(tokenizer.folders());
+        OutputStream log = openLog();
+        TrafficRecording recording = openRecording()) {
       try (Gateway gateway = start(settings, local.get(), tokenizers.models(), log, recording)) {
         Runnable announce =
             () -> {
               announce(settings, gateway, workers);
+              noteUnserved(gateway, tokenizers.models().keySet());
               if (startupProbe && !check) {
-                new Thread(() -> StartupProbe.run(gateway, console), "startup-probe").start();
+                probe(gateway, host(settings));
               }
             };
         if (check) {
           announce.run();
           int patience = checkSeconds.orElse(DEFAULT_CHECK_SECONDS);
-          return SelfCheck.run(gateway, console, patience) ? ExitCode.DONE : ExitCode.FAILED;
+          return SelfCheck.run(gateway, host(settings), console, patience)
+              ? ExitCode.DONE
+              : ExitCode.FAILED;
         }
         if (!console.terminal()) { // where it is one, SIGHUP says that it is gone
           HangUps.handle(() -> onHangUp(log));
@@ -291,10 +295,37 @@ public final class ServeCommand extends DeclaredOptions implements Callable<Inte
     }
   }
 
+  private static String host(GatewaySettings settings) {
+    return settings.host().equals("0.0.0.0") ? "127.0.0.1" : settings.host();
+  }
+
+  private void probe(Gateway gateway, String host) {
+    Thread thread =
+        new Thread(
+            () -> {
+              try {
+                SelfCheck.awaitWorkers(gateway, console, DEFAULT_CHECK_SECONDS);
+                StartupProbe.run(gateway, host, console);
+              } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+              }
+            },
+            "startup-probe");
+    thread.setDaemon(true);
+    thread.start();
+  }
+
+  private void noteUnserved(Gateway gateway, Set<String> models) {
+    for (String model : models) {
+      if (!gateway.fleets().fleets().containsKey(model)) {
+        console.note("kvasir: --tokenizer names model " + model + ", which no worker serves yet");
+      }
+    }
+  }
+
   private void announce(GatewaySettings settings, Gateway gateway, String workers) {
     boolean everywhere = settings.host().equals("0.0.0.0");
-    String host = everywhere ? "127.0.0.1" : settings.host();
-    String url = "http://" + host + ":" + gateway.port();
+    String url = "http://" + host(settings) + ":" + gateway.port();
     String served = gateway.fleets().models().stream().findFirst().orElse("MODEL");
     console.note(
         "kvasir: OpenAI API   "

@@ -6,17 +6,17 @@ import io.kvasir.gateway.openai.JsonText;
 import io.kvasir.gateway.route.EndpointTokens;
 import io.kvasir.gateway.route.InexactCause;
 import io.kvasir.gateway.route.ModelFleet;
-import io.kvasir.gateway.route.RoutingExactness;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.HttpURLConnection;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
-import java.util.HashSet;
 import java.util.Map;
-import java.util.Set;
+import java.util.SplittableRandom;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Sends a gateway one request for each model and API, and says how exactly such requests are routed
@@ -27,6 +27,7 @@ final class StartupProbe {
   private static final int TIMEOUT_MS = 30_000;
   private static final long EVENTS_MS = 5_000;
   private static final long POLL_MS = 50;
+  private static final int UNAVAILABLE = 503;
 
   /** Some blocks of most engines. */
   private static final int WORDS = 300;
@@ -50,67 +51,81 @@ final class StartupProbe {
    * Probes a gateway.
    *
    * @param gateway the gateway, whose public port is open
+   * @param host the host that it listens on
    * @param console receives a line for each model and endpoint
    */
-  static void run(Gateway gateway, Console console) {
-    for (Map.Entry<String, ModelFleet> fleet :
-        new TreeMap<>(gateway.fleets().fleets()).entrySet()) {
-      Set<String> served = new HashSet<>();
-      for (Map.Entry<String, String> request : REQUESTS.entrySet()) {
-        String path = request.getKey();
-        String body = request.getValue().formatted(quoted(fleet.getKey()), prompt(path));
-        if (isServed(gateway, path, body)) {
-          served.add(path.substring("/v1/".length()).replace('/', '_'));
-        }
-      }
-      awaitEvents(fleet.getValue());
-      Map<String, InexactCause> workers = fleet.getValue().inexactWorkers();
-      for (EndpointTokens tokens : fleet.getValue().exactness().endpoints()) {
-        if (!served.contains(tokens.endpoint())) {
-          continue; // the engine lacks this API, or is too busy
-        }
-        console.note(
-            "kvasir: model %s, %s: %s"
-                .formatted(
-                    fleet.getKey(), tokens.endpoint(), RoutingExactness.state(tokens, workers)));
-      }
+  static void run(Gateway gateway, String host, Console console) {
+    for (String model : new TreeSet<>(gateway.fleets().fleets().keySet())) {
+      Map<String, Integer> answers = new TreeMap<>();
+      REQUESTS.forEach(
+          (path, body) ->
+              answers.put(
+                  path.substring("/v1/".length()).replace('/', '_'),
+                  send(gateway, host, path, body.formatted(quoted(model), prompt(path)))));
+      awaitEvents(gateway, model);
+      ModelFleet fleet = gateway.fleets().fleets().get(model);
+      answers.forEach(
+          (endpoint, status) -> {
+            String line = status < 400 ? state(fleet, endpoint) : "not served: status " + status;
+            console.note("kvasir: model %s, %s: %s".formatted(model, endpoint, line));
+          });
     }
   }
 
-  /** New text in each run, so that the engine stores its blocks. */
+  private static String state(@Nullable ModelFleet fleet, String endpoint) {
+    if (fleet != null) {
+      for (EndpointTokens tokens : fleet.exactness().endpoints()) {
+        if (tokens.endpoint().equals(endpoint)) {
+          return fleet.exactness(tokens).toString();
+        }
+      }
+    }
+    return "nothing is known";
+  }
+
+  /** New text in each run, so that the engine stores its blocks, and other text for each path. */
   private static String prompt(String path) {
-    String first = "Kvasir probes " + path + " at " + System.nanoTime() + ".";
-    return quoted(first + " Which words repeat?".repeat(WORDS / 3));
+    SplittableRandom random = new SplittableRandom(System.nanoTime() ^ path.hashCode());
+    StringBuilder words = new StringBuilder("Kvasir probes ").append(path).append(':');
+    random.ints(WORDS, 0, 100_000).forEach(word -> words.append(' ').append(word));
+    return quoted(words.toString());
   }
 
   private static String quoted(String text) {
     return JsonText.quoted(text);
   }
 
-  private static boolean isServed(Gateway gateway, String path, String body) {
+  /** Returns the status; 503 if there is no answer. */
+  private static int send(Gateway gateway, String host, String path, String body) {
     try {
       HttpURLConnection connection =
           (HttpURLConnection)
-              URI.create("http://127.0.0.1:" + gateway.port() + path).toURL().openConnection();
+              URI.create("http://" + host + ":" + gateway.port() + path).toURL().openConnection();
       connection.setConnectTimeout(TIMEOUT_MS);
       connection.setReadTimeout(TIMEOUT_MS);
       connection.setRequestProperty("content-type", "application/json");
       connection.setDoOutput(true);
       connection.getOutputStream().write(body.getBytes(StandardCharsets.UTF_8));
-      try (InputStream reply = connection.getInputStream()) {
-        reply.readAllBytes();
-        return true;
+      int status = connection.getResponseCode();
+      try (InputStream reply =
+          status < 400 ? connection.getInputStream() : connection.getErrorStream()) {
+        if (reply != null) {
+          reply.readAllBytes();
+        }
       }
+      return status;
     } catch (IOException e) {
-      return false;
+      return UNAVAILABLE;
     }
   }
 
-  /** The engine publishes the blocks a moment later. */
-  private static void awaitEvents(ModelFleet fleet) {
+  /**
+   * The engine publishes the blocks a moment later, and the fleet's router may start again with the
+   * block size of the events.
+   */
+  private static void awaitEvents(Gateway gateway, String model) {
     long endNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(EVENTS_MS);
-    while (fleet.inexactWorkers().containsValue(InexactCause.EVENTS_SILENT)
-        && System.nanoTime() - endNs < 0) {
+    while (isUnsettled(gateway.fleets().fleets().get(model)) && System.nanoTime() - endNs < 0) {
       try {
         Thread.sleep(POLL_MS);
       } catch (InterruptedException e) {
@@ -118,5 +133,15 @@ final class StartupProbe {
         return;
       }
     }
+  }
+
+  private static boolean isUnsettled(@Nullable ModelFleet fleet) {
+    return fleet != null
+        && fleet.workers().stream()
+            .map(fleet::inexact)
+            .anyMatch(
+                cause ->
+                    cause == InexactCause.EVENTS_SILENT
+                        || cause == InexactCause.BLOCK_SIZE_MISMATCH);
   }
 }

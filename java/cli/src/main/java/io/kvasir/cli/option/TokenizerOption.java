@@ -70,11 +70,11 @@ public final class TokenizerOption extends DeclaredOptions {
 
   private static Path hub() {
     String cache = System.getenv("HF_HUB_CACHE");
-    if (cache != null) {
+    if (cache != null && !cache.isBlank()) {
       return Path.of(cache);
     }
     String home = System.getenv("HF_HOME");
-    return home != null
+    return home != null && !home.isBlank()
         ? Path.of(home, "hub")
         : Path.of(System.getProperty("user.home"), ".cache", "huggingface", "hub");
   }

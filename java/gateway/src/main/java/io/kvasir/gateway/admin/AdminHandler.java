@@ -9,10 +9,8 @@ import io.kvasir.gateway.proxy.Probe;
 import io.kvasir.gateway.proxy.Services;
 import io.kvasir.gateway.route.EndpointTokens;
 import io.kvasir.gateway.route.FleetWorker;
-import io.kvasir.gateway.route.InexactCause;
 import io.kvasir.gateway.route.ModelFleet;
 import io.kvasir.gateway.route.ModelFleets;
-import io.kvasir.gateway.route.RoutingExactness;
 import io.netty.buffer.Unpooled;
 import java.io.IOException;
 import java.io.StringWriter;
@@ -78,7 +76,7 @@ public final class AdminHandler implements Consumer<Exchange> {
     }
     Probe probe = Probe.of(path);
     if (probe != null) {
-      probe(exchange, probe, exchange.target().endsWith("?verbose"));
+      probe(exchange, probe, exchange.target().matches(".*[?&]verbose(=.*|&.*)?"));
       return;
     }
     switch (path) {
@@ -117,10 +115,9 @@ public final class AdminHandler implements Consumer<Exchange> {
   private String exactness() {
     StringBuilder text = new StringBuilder();
     for (Map.Entry<String, ModelFleet> fleet : new TreeMap<>(fleets.fleets()).entrySet()) {
-      Map<String, InexactCause> workers = fleet.getValue().inexactWorkers();
       for (EndpointTokens tokens : fleet.getValue().exactness().endpoints()) {
         text.append(fleet.getKey()).append(' ').append(tokens.endpoint()).append(' ');
-        text.append(RoutingExactness.state(tokens, workers)).append('\n');
+        text.append(fleet.getValue().exactness(tokens)).append('\n');
       }
     }
     return text.toString();

@@ -8,7 +8,6 @@ import io.kvasir.gateway.events.RankReport;
 import io.kvasir.gateway.route.EndpointTokens;
 import io.kvasir.gateway.route.FleetWorker;
 import io.kvasir.gateway.route.FollowedRanks;
-import io.kvasir.gateway.route.InexactCause;
 import io.kvasir.gateway.route.ModelFleet;
 import io.kvasir.gateway.route.ModelFleets;
 import io.kvasir.gateway.route.RoutingExactness;
@@ -70,10 +69,9 @@ final class FollowedMetrics {
   }
 
   private void add(String model, ModelFleet fleet) {
-    Map<String, InexactCause> workers = fleet.inexactWorkers();
     for (EndpointTokens tokens : fleet.exactness().endpoints()) {
       String labels = label("model", model) + "," + label("endpoint", tokens.endpoint());
-      RoutingExactness.State state = RoutingExactness.state(tokens, workers);
+      RoutingExactness.State state = fleet.exactness(tokens);
       add(
           "gauge",
           "kvasir_routing_exactness",
@@ -108,11 +106,16 @@ final class FollowedMetrics {
           "Requests whose tokens were made here too, and were equal.",
           labels,
           parity.equalRequests());
+      counter(
+          "own_tokens_different",
+          "Requests whose tokens were made here too, and were others.",
+          labels,
+          parity.differentRequests());
       gauge(
           "own_tokens_refused",
-          "Whether the tokens that are made here differ from the engine's.",
+          "Whether the engine alone is asked, because tokens differed.",
           labels,
-          parity.difference() == null ? 0 : 1);
+          parity.refused() ? 1 : 0);
     }
   }
 

@@ -182,6 +182,8 @@ final class RanksHandler implements Consumer<Exchange> {
       json.writeStartObject();
       json.writeStringField("path", parity.path());
       json.writeNumberField("equal_requests", parity.equalRequests());
+      json.writeNumberField("different_requests", parity.differentRequests());
+      json.writeBooleanField("refused", parity.refused());
       if (parity.difference() != null) {
         json.writeStringField("differs_at", parity.difference());
       }
@@ -192,10 +194,9 @@ final class RanksHandler implements Consumer<Exchange> {
 
   /** How exactly requests to the worker's model are routed, by their endpoint. */
   private static void writeEndpoints(JsonGenerator json, ModelFleet fleet) throws IOException {
-    Map<String, InexactCause> workers = fleet.inexactWorkers();
     json.writeArrayFieldStart("endpoints");
     for (EndpointTokens tokens : fleet.exactness().endpoints()) {
-      RoutingExactness.State state = RoutingExactness.state(tokens, workers);
+      RoutingExactness.State state = fleet.exactness(tokens);
       json.writeStartObject();
       json.writeStringField("endpoint", tokens.endpoint());
       json.writeStringField("exactness", state.exactness().id());

@@ -232,7 +232,7 @@ final class Placing {
   /** A request that only its owner can serve is not placed by what ranks hold. */
   private void count(ModelFleet among, @Nullable InexactCause missing) {
     if (candidates.owner() == null) {
-      among.exactness().onPlaced(inbound.endpoint().id(), missing);
+      among.exactness().onPlaced(inbound.endpoint().id(), inbound.endpoint().path(), missing);
     }
   }
 

@@ -9,6 +9,7 @@ public final class EndpointTokens {
   static final int WINDOW = 32;
 
   private final String endpoint;
+  private final String path;
   private long known;
   private long missing;
 
@@ -21,9 +22,11 @@ public final class EndpointTokens {
    * Begins without requests.
    *
    * @param endpoint the endpoint's name in metrics
+   * @param path its path
    */
-  EndpointTokens(String endpoint) {
+  EndpointTokens(String endpoint, String path) {
     this.endpoint = endpoint;
+    this.path = path;
   }
 
   /**
@@ -47,6 +50,11 @@ public final class EndpointTokens {
     return endpoint;
   }
 
+  /** {@return the endpoint's path} */
+  public String path() {
+    return path;
+  }
+
   /** {@return requests with tokens} */
   public synchronized long known() {
     return known;
@@ -57,22 +65,22 @@ public final class EndpointTokens {
     return missing;
   }
 
-  /** {@return the last cause if any of the last requests lacked tokens; else null} */
+  /** {@return the last cause if the endpoint is not exact; else null} */
   public synchronized @Nullable InexactCause cause() {
-    return lacking == 0 ? null : last;
+    return exactness() == Exactness.EXACT ? null : last;
   }
 
   /**
-   * {@return what is left if the tokens decide: load only if half of the last requests lacked them}
+   * {@return what is left if the tokens decide: load only if half of the last requests lacked them,
+   * exact if at most one of 16 did}
    */
   public synchronized Exactness exactness() {
-    if (lacking == 0) {
+    long counted = Math.min(known + missing, WINDOW);
+    int lacked = Integer.bitCount(lacking);
+    if (16L * lacked <= counted) {
       return Exactness.EXACT;
     }
-    if (last != null && last.exactness() == Exactness.APPROXIMATE) {
-      return Exactness.APPROXIMATE;
-    }
-    long counted = Math.min(known + missing, WINDOW);
-    return 2L * Integer.bitCount(lacking) >= counted ? Exactness.LOAD_ONLY : Exactness.APPROXIMATE;
+    boolean guessed = last != null && last.exactness() == Exactness.APPROXIMATE;
+    return 2L * lacked < counted || guessed ? Exactness.APPROXIMATE : Exactness.LOAD_ONLY;
   }
 }

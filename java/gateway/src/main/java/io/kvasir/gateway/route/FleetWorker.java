@@ -49,6 +49,7 @@ public final class FleetWorker {
   private volatile WorkerFacts facts = WorkerFacts.NONE;
   private volatile WorkerProfile profile;
   private volatile boolean steerable = true;
+  private volatile boolean tokensDoubted;
 
   /** How its engine names itself against what is stated, in words; empty for no contradiction. */
   private volatile String otherFlavor = "";
@@ -297,6 +298,16 @@ public final class FleetWorker {
     return routedRanks(other) != routedRanks()
         || !Objects.equals(other.events(), profile.events())
         || !other.forwardPasses().equals(profile.forwardPasses());
+  }
+
+  /** Its events contradict the tokens that were used, or no longer. */
+  void tokensDoubted(boolean now) {
+    tokensDoubted = now;
+  }
+
+  /** {@return whether the engine's events contradict the tokens that were used} */
+  public boolean tokensDoubted() {
+    return tokensDoubted;
   }
 
   /** Names ranks in requests from now on, or no longer because the engine ignores it. */

@@ -162,6 +162,7 @@ public final class FollowedRanks implements AutoCloseable {
 
   private void onVerdict(FleetWorker worker, int ranks, boolean tokens, boolean steering) {
     worker.steerable(steering);
+    worker.tokensDoubted(!tokens);
     for (int rank = 0; rank < ranks; rank++) {
       events.mute(id(worker, rank), !tokens || !steering);
     }

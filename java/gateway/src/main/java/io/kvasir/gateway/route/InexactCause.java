@@ -24,11 +24,17 @@ public enum InexactCause {
   RANK_MISMATCH(Exactness.LOAD_ONLY),
   /** The engine's events have blocks of another size. */
   BLOCK_SIZE_MISMATCH(Exactness.LOAD_ONLY),
+  /** The engine's events no longer come, so nothing of it is matched. */
+  EVENTS_DISCONNECTED(Exactness.LOAD_ONLY),
+  /** The index of the model has failed, so nothing is matched. */
+  INDEX_FAILED(Exactness.LOAD_ONLY),
   /** The router finds prefixes in texts, by its own placements. */
   TEXT_PREFIXES(Exactness.APPROXIMATE),
   /** No block events are followed: what ranks hold is guessed from placements. */
   NO_EVENTS(Exactness.APPROXIMATE),
-  /** Nothing has come from the engine's event endpoints yet, or nothing comes any more. */
+  /** Requests cannot name a rank at this endpoint: the engine chooses among its ranks. */
+  RANK_UNNAMED(Exactness.APPROXIMATE),
+  /** Nothing has come from the engine's event endpoints yet. */
   EVENTS_SILENT(Exactness.APPROXIMATE),
   /** Batches of events are missing, or one could not be read. */
   EVENTS_LOST(Exactness.APPROXIMATE),
@@ -60,8 +66,10 @@ public enum InexactCause {
       return BLOCK_SIZE_MISMATCH;
     }
     return switch (report.feed().state()) {
-      case CONNECTING, SILENT, DISCONNECTED -> EVENTS_SILENT;
-      case REPLAYING, FAILED -> EVENTS_LOST;
+      case CONNECTING, SILENT -> EVENTS_SILENT;
+      case REPLAYING -> EVENTS_LOST;
+      case DISCONNECTED -> EVENTS_DISCONNECTED;
+      case FAILED -> INDEX_FAILED;
       case LIVE -> ofLive(report);
     };
   }

@@ -42,8 +42,8 @@ public final class ModelFleet implements AutoCloseable {
   private final @Nullable FollowedRanks followed;
   private final @Nullable FleetSteps steps;
   private final List<FleetWorker> workers = new CopyOnWriteArrayList<>();
-  private final RoutingExactness exactness = new RoutingExactness();
-  private final PrefixBreaks breaks = new PrefixBreaks();
+  private volatile RoutingExactness exactness = new RoutingExactness();
+  private volatile PrefixBreaks breaks = new PrefixBreaks();
 
   /**
    * Where a request goes.
@@ -100,16 +100,26 @@ public final class ModelFleet implements AutoCloseable {
     return breaks;
   }
 
-  /** {@return the worst cause of each worker that is not matched exactly, by its name} */
-  public Map<String, InexactCause> inexactWorkers() {
+  /**
+   * {@return how exactly requests to an endpoint are routed}
+   *
+   * @param tokens what is known of their tokens
+   */
+  public RoutingExactness.State exactness(EndpointTokens tokens) {
     Map<String, InexactCause> causes = new TreeMap<>();
     for (FleetWorker worker : workers) {
-      InexactCause cause = inexact(worker);
-      if (cause != null) {
+      InexactCause cause = InexactCause.worse(inexact(worker), unnamed(worker, tokens.path()));
+      if (cause != null && worker.healthy()) {
         causes.put(worker.name(), cause);
       }
     }
-    return causes;
+    return RoutingExactness.state(tokens, causes);
+  }
+
+  private static @Nullable InexactCause unnamed(FleetWorker worker, String path) {
+    return worker.profile().ranks() > 1 && !worker.steering(path).steers()
+        ? InexactCause.RANK_UNNAMED
+        : null;
   }
 
   /**
@@ -119,6 +129,12 @@ public final class ModelFleet implements AutoCloseable {
    */
   public @Nullable InexactCause inexact(FleetWorker worker) {
     return followed == null ? InexactCause.NO_EVENTS : followed.inexact(worker);
+  }
+
+  /** Takes over what is known of the requests of a fleet that this one replaces. */
+  void continues(ModelFleet before) {
+    exactness = before.exactness;
+    breaks = before.breaks;
   }
 
   /** {@return the router} */

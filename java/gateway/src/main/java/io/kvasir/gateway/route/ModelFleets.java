@@ -198,7 +198,7 @@ public final class ModelFleets implements AutoCloseable {
     }
     fleets.forEach(
         (base, fleet) -> {
-          fleet.exactness().log(base, fleet.inexactWorkers());
+          fleet.exactness().log(base, fleet::exactness);
           fleet.breaks().log(base);
         });
     if (worker.models().equals(models) && worker.facts().equals(facts)) {
@@ -248,6 +248,7 @@ public final class ModelFleets implements AutoCloseable {
     next.keepBlockSize(); // events that change it again are not followed
     fleet.retire();
     fleet.workers().forEach(next::add);
+    next.continues(fleet);
     fleets.put(base, next);
     replaced.add(fleet);
   }

@@ -5,6 +5,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -12,8 +13,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * How exactly a model's requests are routed, for each endpoint, and why not better: the worst of
- * what its tokens and its workers allow. The log says each change once, and of an endpoint that
- * changes often one change a minute.
+ * what its tokens and its workers allow. The log says a change at once; of an endpoint that changes
+ * again and again it says fewer and fewer, at last one an hour.
  *
  * <p>Thread-safe.
  */
@@ -21,6 +22,7 @@ public final class RoutingExactness {
 
   private static final Logger LOG = LoggerFactory.getLogger(RoutingExactness.class);
   private static final long QUIET_NS = TimeUnit.MINUTES.toNanos(1);
+  private static final int MAX_DOUBLINGS = 6;
 
   private final Map<String, EndpointTokens> endpoints = new ConcurrentSkipListMap<>();
   private final Map<String, Logged> logged = new ConcurrentSkipListMap<>();
@@ -49,7 +51,13 @@ public final class RoutingExactness {
     }
   }
 
-  private record Logged(State state, long atNs) {}
+  private record Logged(State state, long atNs, int changes) {
+
+    /** Whether the next change is too soon. */
+    boolean isQuiet(long nowNs) {
+      return changes > 0 && nowNs - atNs < QUIET_NS << Math.min(changes - 1, MAX_DOUBLINGS);
+    }
+  }
 
   /** Begins without requests. */
   public RoutingExactness() {
@@ -69,10 +77,11 @@ public final class RoutingExactness {
    * A request is placed.
    *
    * @param endpoint its endpoint's name in metrics
+   * @param path its endpoint's path
    * @param missing why its tokens are not known; null if they are
    */
-  public void onPlaced(String endpoint, @Nullable InexactCause missing) {
-    endpoints.computeIfAbsent(endpoint, EndpointTokens::new).onPlaced(missing);
+  public void onPlaced(String endpoint, String path, @Nullable InexactCause missing) {
+    endpoints.computeIfAbsent(endpoint, name -> new EndpointTokens(name, path)).onPlaced(missing);
   }
 
   /** {@return the tokens of each endpoint that was used} */
@@ -86,11 +95,9 @@ public final class RoutingExactness {
    * @param tokens its tokens
    * @param workers the worst cause of each worker that has one, by its name
    */
-  public static State state(EndpointTokens tokens, Map<String, InexactCause> workers) {
-    State worst = new State(tokens.exactness(), tokens.cause(), null);
-    if (worst.cause() == null || worst.exactness() == Exactness.EXACT) {
-      worst = State.EXACT;
-    }
+  static State state(EndpointTokens tokens, Map<String, InexactCause> workers) {
+    InexactCause lack = tokens.cause();
+    State worst = lack == null ? State.EXACT : new State(tokens.exactness(), lack, null);
     for (Map.Entry<String, InexactCause> worker : workers.entrySet()) {
       InexactCause cause = worker.getValue();
       State state = new State(cause.exactness(), cause, worker.getKey());
@@ -103,17 +110,18 @@ public final class RoutingExactness {
    * Logs what has changed.
    *
    * @param model the model
-   * @param workers the worst cause of each worker that has one, by its name
+   * @param now the state of an endpoint
    */
-  void log(String model, Map<String, InexactCause> workers) {
-    long now = clockNs.getAsLong();
+  void log(String model, Function<EndpointTokens, State> now) {
+    long atNs = clockNs.getAsLong();
     for (EndpointTokens tokens : endpoints.values()) {
-      State state = state(tokens, workers);
+      State state = now.apply(tokens);
       Logged before = logged.get(tokens.endpoint());
       State known = before == null ? State.EXACT : before.state;
-      boolean quiet = before != null && now - before.atNs < QUIET_NS;
+      boolean quiet = before != null && before.isQuiet(atNs);
       if (!quiet && !Objects.equals(state, known)) {
-        logged.put(tokens.endpoint(), new Logged(state, now));
+        int changes = before == null ? 0 : before.changes + 1;
+        logged.put(tokens.endpoint(), new Logged(state, atNs, changes));
         if (state.exactness() == Exactness.EXACT) {
           LOG.info("model {}: {} is routed exactly", model, tokens.endpoint());
         } else {

@@ -6,6 +6,8 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -45,40 +47,64 @@ public final class OwnTokens {
     return parities.values();
   }
 
+  /** Asks the engine; the receiver gets its tokens, and whether they were asked for just now. */
+  interface Engine {
+
+    void ask(BiConsumer<PromptTokens, Boolean> then);
+  }
+
   /**
    * Finds the tokens of a request.
    *
+   * @param path the endpoint
    * @param body the request as JSON
+   * @param doubted whether a worker's events contradict the tokens that were used
    * @param loop the event loop, which is the current thread
    * @param timeoutMs how long its tokens may take
    * @param engine asks the engine, and passes on what that comes to, on the loop
-   * @param otherwise the estimate of a request whose tokens cannot be made in time
    * @param then receives the tokens once, on the loop
    */
   void ask(
       String path,
       byte[] body,
+      boolean doubted,
       EventLoop loop,
       long timeoutMs,
-      Consumer<Consumer<PromptTokens>> engine,
-      PromptTokens otherwise,
+      Engine engine,
       Consumer<PromptTokens> then) {
     TokenParity parity = parities.computeIfAbsent(path, TokenParity::new);
+    if (doubted && parity.onDoubt()) {
+      LOG.warn(
+          "model {}: what the engine stores contradicts the tokens of {} by {}: the engine is asked"
+              + " from now on",
+          model,
+          path,
+          tokens.name());
+    }
     TokenParity.Mode mode = parity.next();
     if (mode == TokenParity.Mode.ASK) {
-      engine.accept(then);
+      engine.ask((found, fresh) -> then.accept(found));
       return;
     }
-    Both both = new Both(parity, mode == TokenParity.Mode.OWN, otherwise, then);
-    boolean makes = tokens.make(path, body, ids -> loop.execute(() -> both.onOwn(ids)));
+    Both both = new Both(parity, mode, engine, then);
+    boolean makes = tokens.make(path, body, ids -> onLoop(loop, () -> both.onOwn(ids)));
     if (makes) {
       both.limit(loop.after(timeoutMs, () -> both.onOwn(null)));
     }
-    if (mode == TokenParity.Mode.BOTH) {
-      engine.accept(both::onEngine);
+    if (mode != TokenParity.Mode.OWN) {
+      both.askEngine();
     }
     if (!makes) {
       both.onOwn(null);
+    }
+  }
+
+  /** The loop is closed when the gateway stops, while tokens may still be made. */
+  private static void onLoop(EventLoop loop, Runnable action) {
+    try {
+      loop.execute(action);
+    } catch (RejectedExecutionException e) {
+      LOG.debug("tokens came after the gateway had stopped");
     }
   }
 
@@ -86,20 +112,27 @@ public final class OwnTokens {
   private final class Both {
 
     private final TokenParity parity;
-    private final PromptTokens otherwise;
+    private final TokenParity.Mode mode;
+    private final Engine engine;
     private final Consumer<PromptTokens> then;
     private int @Nullable [] own;
     private boolean ownIsOver;
     private @Nullable PromptTokens ofEngine;
-    private boolean engineIsOver;
+    private boolean fresh;
+    private boolean asks;
     private boolean passed;
     private EventLoop.@Nullable Timer limit;
 
-    Both(TokenParity parity, boolean alone, PromptTokens otherwise, Consumer<PromptTokens> then) {
+    Both(TokenParity parity, TokenParity.Mode mode, Engine engine, Consumer<PromptTokens> then) {
       this.parity = parity;
-      this.engineIsOver = alone;
-      this.otherwise = otherwise;
+      this.mode = mode;
+      this.engine = engine;
       this.then = then;
+    }
+
+    void askEngine() {
+      asks = true;
+      engine.ask(this::onEngine);
     }
 
     /** Its own tokens were not made within this call. */
@@ -108,38 +141,49 @@ public final class OwnTokens {
     }
 
     void onOwn(int @Nullable [] ids) {
-      if (!ownIsOver) {
-        ownIsOver = true;
-        if (limit != null) {
-          limit.cancel();
-        }
-        own = ids;
+      if (ownIsOver) {
+        return;
+      }
+      ownIsOver = true;
+      own = ids;
+      if (limit != null) {
+        limit.cancel();
+      }
+      if (own != null && mode != TokenParity.Mode.BOTH) {
+        pass(PromptTokens.given(List.of(own)));
+      }
+      if (own == null && !asks) {
+        askEngine();
+      } else {
         settle();
       }
     }
 
-    void onEngine(PromptTokens found) {
-      engineIsOver = true;
+    private void onEngine(PromptTokens found, boolean askedNow) {
       ofEngine = found;
+      fresh = askedNow;
       settle();
     }
 
     private void settle() {
-      List<int[]> engine = ofEngine == null ? null : ofEngine.ids();
-      if (engine != null) {
-        pass(ofEngine);
-        if (own != null && engine.size() == 1) {
-          compare(own, engine.get(0));
+      PromptTokens found = ofEngine;
+      if (found == null) {
+        return; // the engine's answer is awaited, or its own tokens were passed on
+      }
+      if (found.ids() != null) {
+        pass(found);
+        if (own != null && fresh && found.ids().size() == 1) {
+          compare(own, found.ids().get(0));
         }
-      } else if (engineIsOver && own != null) {
+      } else if (own != null) {
         pass(PromptTokens.given(List.of(own)));
-      } else if (engineIsOver && ownIsOver) {
-        pass(ofEngine == null ? otherwise : ofEngine);
+      } else if (ownIsOver) {
+        pass(found);
       }
     }
 
-    private void pass(@Nullable PromptTokens found) {
-      if (!passed && found != null) {
+    private void pass(PromptTokens found) {
+      if (!passed) {
         passed = true;
         then.accept(found);
       }
@@ -156,12 +200,13 @@ public final class OwnTokens {
               .formatted(at, engine.length, tokens.place(mine, Math.min(at, mine.length)));
       if (parity.onDifference(where)) {
         LOG.warn(
-            "model {}: the tokens of {} by {} differ from the engine's at {}: the engine is asked"
-                + " from now on",
+            "model {}: the tokens of {} by {} differ from the engine's in {} requests, first at {}:"
+                + " the engine is asked from now on",
             model,
             parity.path(),
             tokens.name(),
-            where);
+            TokenParity.MOST_DIFFERENCES,
+            parity.difference());
       }
     }
   }

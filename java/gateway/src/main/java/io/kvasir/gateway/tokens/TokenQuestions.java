@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -161,15 +162,15 @@ public final class TokenQuestions {
     if (prepared.known != null) {
       then.accept(prepared.known);
     } else if (made == null || prepared.whole == null) {
-      new Question(prepared, loop, then).nextWay();
+      new Question(prepared, loop, (found, fresh) -> then.accept(found)).nextWay();
     } else {
       made.ask(
           prepared.request.path(),
           prepared.whole,
+          prepared.worker.tokensDoubted(),
           loop,
           timeoutMs,
           answer -> new Question(prepared, loop, answer).nextWay(),
-          estimate(prepared.request, InexactCause.TOKENS_UNANSWERED),
           then);
     }
   }
@@ -231,13 +232,13 @@ public final class TokenQuestions {
     private final FleetWorker worker;
     private final EventLoop loop;
     private final TokenRequest request;
-    private final Consumer<PromptTokens> then;
+    private final BiConsumer<PromptTokens, Boolean> then;
     private final List<Step> steps;
     private int at;
     private boolean asked;
     private final long endNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs);
 
-    Question(Prepared prepared, EventLoop loop, Consumer<PromptTokens> then) {
+    Question(Prepared prepared, EventLoop loop, BiConsumer<PromptTokens, Boolean> then) {
       this.worker = prepared.worker;
       this.loop = loop;
       this.request = prepared.request;
@@ -254,17 +255,13 @@ public final class TokenQuestions {
           return;
         }
       }
-      then.accept(estimate(request, whyNone()));
+      then.accept(estimate(request, whyNone()), asked);
     }
 
     private InexactCause whyNone() {
       boolean fits = steps.stream().anyMatch(step -> step.way.bodies().size() <= MAX_PROMPTS);
       if (!fits || request.body().has(BodyField.PREVIOUS_RESPONSE_ID)) {
         return InexactCause.BODY_UNSUPPORTED;
-      }
-      OwnTokens made = own.get(request.model());
-      if (made != null && !made.serves(request.path())) {
-        return InexactCause.TEMPLATE_UNSUPPORTED;
       }
       if (!steps.stream().allMatch(Step::isMissing)) {
         return InexactCause.TOKENS_UNANSWERED;
@@ -276,7 +273,10 @@ public final class TokenQuestions {
             request.path(),
             TokenDialect.of(worker.flavor()).remedy(request.path()));
       }
-      return InexactCause.RENDER_404;
+      OwnTokens made = own.get(request.model());
+      return made != null && !made.serves(request.path())
+          ? InexactCause.TEMPLATE_UNSUPPORTED
+          : InexactCause.RENDER_404;
     }
 
     /** The renderer fails: the worker is asked next. */
@@ -306,7 +306,7 @@ public final class TokenQuestions {
         }
         found.add(known);
       }
-      then.accept(PromptTokens.made(found));
+      then.accept(PromptTokens.made(found), asked);
     }
 
     private void fly(TokenCache.Key question, Step step, byte[] body, List<MadeTokens> found) {
@@ -316,7 +316,7 @@ public final class TokenQuestions {
         leftMs = (leftMs + 1) / 2; // the worker is asked where it fails
       }
       if (leftMs < 1) {
-        then.accept(estimate(request, InexactCause.TOKENS_UNANSWERED));
+        then.accept(estimate(request, InexactCause.TOKENS_UNANSWERED), asked);
         return;
       }
       FlightKey key = new FlightKey(question, step.life);
@@ -372,7 +372,7 @@ public final class TokenQuestions {
           skipRenderer(step, outcome);
           nextWay();
         } else {
-          then.accept(estimate(request, InexactCause.TOKENS_UNANSWERED));
+          then.accept(estimate(request, InexactCause.TOKENS_UNANSWERED), asked);
         }
       }
     }

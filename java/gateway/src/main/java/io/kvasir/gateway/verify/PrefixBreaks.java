@@ -3,6 +3,7 @@ package io.kvasir.gateway.verify;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.Deque;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -32,6 +33,7 @@ public final class PrefixBreaks {
 
   private static final int LEAST_BROKEN = 8;
   private static final int ANCHOR = 16;
+  private static final long QUIET_NS = TimeUnit.HOURS.toNanos(1);
 
   private final Deque<int[]> earlier = new ArrayDeque<>();
 
@@ -40,7 +42,7 @@ public final class PrefixBreaks {
 
   private long broken;
   private long lostTokens;
-  private volatile boolean logged;
+  private volatile long loggedNs = System.nanoTime() - QUIET_NS;
 
   /**
    * A break that many prompts have.
@@ -132,15 +134,15 @@ public final class PrefixBreaks {
   }
 
   /**
-   * Logs a break once.
+   * Logs a break, at most once an hour.
    *
    * @param model the model
    */
   public void log(String model) {
     Finding finding = finding();
-    boolean known = logged;
-    logged = finding != null;
-    if (finding != null && !known) {
+    long now = System.nanoTime();
+    if (finding != null && now - loggedNs >= QUIET_NS) {
+      loggedNs = now;
       LOG.warn(
           "model {}: the prefix breaks at token {} in {} of the last {} prompts, and the tokens behind"
               + " are equal: nothing behind it is reused (a time, an id or a hash in the system"

@@ -54,7 +54,8 @@ final class SglangProbe implements FlavorProbe {
   public boolean needs(String target, Map<String, byte[]> answers) {
     return switch (target) {
       case OLD_INFO -> !answers.containsKey(INFO);
-      case MODEL, OLD_MODEL -> false; // an engine without them is as good
+      case MODEL -> !answers.containsKey(OLD_MODEL);
+      case OLD_MODEL -> !answers.containsKey(MODEL);
       default -> true;
     };
   }

@@ -15,16 +15,21 @@ final class AnthropicMessages {
 
   static ChatInput read(Map<String, Object> request, boolean parts) throws UnclearRequestException {
     List<Object> messages = new ArrayList<>();
-    if (request.get("system") != null) {
-      messages.add(message("system", system(request.get("system"))));
+    String system = request.get("system") == null ? "" : system(request.get("system"));
+    if (!system.isEmpty()) {
+      messages.add(message("system", system));
     }
     for (Object each : Fields.list(request, "messages")) {
       add(Fields.object("a message", each), messages);
     }
+    Map<String, Object> others = new LinkedHashMap<>(request);
+    if (request.get("output_config") instanceof Map<?, ?> output && output.get("effort") != null) {
+      others.put("reasoning_effort", output.get("effort"));
+    }
     Map<String, Object> chat = new LinkedHashMap<>();
     chat.put("messages", messages);
     chat.put("tools", tools(Fields.list(request, "tools")));
-    return ChatReader.chat(chat, request, parts);
+    return ChatReader.chat(chat, others, parts);
   }
 
   private static Map<String, Object> message(String role, Object content) {
@@ -52,6 +57,9 @@ final class AnthropicMessages {
   private static void add(Map<String, Object> message, List<Object> messages)
       throws UnclearRequestException {
     String role = Fields.text(message, "role", "");
+    if (role.equals("system")) {
+      throw new UnclearRequestException("a system message among the others");
+    }
     if (message.get("content") instanceof String text) {
       messages.add(message(role, text));
       return;
@@ -75,8 +83,8 @@ final class AnthropicMessages {
       }
     }
     Object content = texts.size() == 1 ? ((Map<?, ?>) texts.get(0)).get("text") : texts;
-    if (texts.isEmpty() && calls.isEmpty() && reasoning.isEmpty()) {
-      return;
+    if (texts.isEmpty() && calls.isEmpty() && reasoning.isEmpty() && !role.equals("assistant")) {
+      return; // results of tools, which are messages of their own
     }
     Map<String, Object> made = new LinkedHashMap<>();
     made.put("role", role);

@@ -20,6 +20,10 @@ public final class ChatReader {
   public static final List<String> PATHS =
       List.of("/v1/chat/completions", "/v1/messages", "/v1/responses");
 
+  /** Fields that change the prompt in ways that are not followed here. */
+  private static final List<String> UNCLEAR =
+      List.of("chat_template", "truncate_prompt_tokens", "truncation_side");
+
   static final ObjectMapper JSON = new ObjectMapper();
   private static final TypeReference<Map<String, Object>> OBJECT = new TypeReference<>() {};
 
@@ -51,8 +55,10 @@ public final class ChatReader {
    */
   public static ChatInput read(String path, Map<String, Object> request, boolean parts)
       throws UnclearRequestException {
-    if (request.get("chat_template") != null) {
-      throw new UnclearRequestException("a template of its own");
+    for (String field : UNCLEAR) {
+      if (request.get(field) != null) {
+        throw new UnclearRequestException(field);
+      }
     }
     return switch (path) {
       case "/v1/messages" -> AnthropicMessages.read(request, parts);
@@ -74,13 +80,14 @@ public final class ChatReader {
       messages.add(message(Fields.object("a message", message), parts));
     }
     Map<String, Object> variables = new LinkedHashMap<>();
-    Object effort = request.get("reasoning_effort");
-    if (effort != null) {
-      variables.put("reasoning_effort", effort);
-    }
     Object further = request.get("chat_template_kwargs");
     if (further != null) {
       variables.putAll(Fields.object("chat_template_kwargs", further));
+    }
+    Object effort = request.get("reasoning_effort");
+    if (effort != null) {
+      variables.putIfAbsent("enable_thinking", !effort.equals("none"));
+      variables.put("reasoning_effort", effort);
     }
     boolean goesOn = Fields.flag(request, "continue_final_message", false);
     return new ChatInput(
@@ -96,6 +103,9 @@ public final class ChatReader {
       throws UnclearRequestException {
     Map<String, Object> read = new LinkedHashMap<>();
     String role = Fields.text(message, "role", "");
+    if (role.equals("developer")) {
+      throw new UnclearRequestException("a developer's message");
+    }
     read.put("role", role);
     read.put("content", content(message.get("content"), parts));
     if (role.equals("assistant")) {

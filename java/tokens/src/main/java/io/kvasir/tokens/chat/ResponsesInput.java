@@ -24,7 +24,7 @@ final class ResponsesInput {
       messages.add(message("user", text));
     } else {
       for (Object item : Fields.list(request, "input")) {
-        messages.add(item(Fields.object("an item", item)));
+        add(Fields.object("an item", item), messages);
       }
     }
     Map<String, Object> chat = new LinkedHashMap<>();
@@ -45,17 +45,36 @@ final class ResponsesInput {
     return message;
   }
 
-  private static Map<String, Object> item(Map<String, Object> item) throws UnclearRequestException {
+  private static void add(Map<String, Object> item, List<Object> messages)
+      throws UnclearRequestException {
+    String status = Fields.text(item, "status", "completed");
+    if (!status.equals("completed")) {
+      throw new UnclearRequestException("an item that is not complete");
+    }
     String type = Fields.text(item, "type", "message");
-    return switch (type) {
-      case "message" -> item;
-      case "function_call" -> call(item);
-      case "function_call_output" -> output(item);
+    switch (type) {
+      case "message" -> messages.add(message(item));
+      case "function_call" -> call(item, messages);
+      case "function_call_output" -> messages.add(output(item));
       default -> throw new UnclearRequestException("an item of another type");
-    };
+    }
   }
 
-  private static Map<String, Object> call(Map<String, Object> item) throws UnclearRequestException {
+  /** Of an answer in several parts, the first counts. */
+  private static Map<String, Object> message(Map<String, Object> item)
+      throws UnclearRequestException {
+    boolean answered = "assistant".equals(item.get("role"));
+    if (answered && item.get("content") instanceof List<?> parts && parts.size() > 1) {
+      Map<String, Object> first = new LinkedHashMap<>(item);
+      first.put("content", parts.subList(0, 1));
+      return first;
+    }
+    return item;
+  }
+
+  /** A call belongs to the answer before it. */
+  private static void call(Map<String, Object> item, List<Object> messages)
+      throws UnclearRequestException {
     Map<String, Object> function = new LinkedHashMap<>();
     function.put("name", Fields.text(item, "name", ""));
     function.put("arguments", item.get("arguments"));
@@ -65,8 +84,19 @@ final class ResponsesInput {
     call.put("type", "function");
     Map<String, Object> message = new LinkedHashMap<>();
     message.put("role", "assistant");
-    message.put("tool_calls", List.of(call));
-    return message;
+    List<Object> calls = new ArrayList<>();
+    if (!messages.isEmpty()) {
+      int last = messages.size() - 1;
+      Map<String, Object> before = Fields.object("a message", messages.get(last));
+      if ("assistant".equals(before.get("role"))) {
+        message = new LinkedHashMap<>(before);
+        calls.addAll(Fields.list(before, "tool_calls"));
+        messages.remove(last);
+      }
+    }
+    calls.add(call);
+    message.put("tool_calls", calls);
+    messages.add(message);
   }
 
   private static Map<String, Object> output(Map<String, Object> item)

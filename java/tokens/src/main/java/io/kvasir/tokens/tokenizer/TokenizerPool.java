@@ -4,12 +4,17 @@ import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A few threads for tokenizers, with a bounded queue. Thread-safe; no method but {@link #close}
  * blocks.
  */
 public final class TokenizerPool implements AutoCloseable {
+
+  private static final Logger LOG = LoggerFactory.getLogger(TokenizerPool.class);
+  private static final int CLOSE_SECONDS = 10;
 
   private final ThreadPoolExecutor threads;
 
@@ -51,21 +56,15 @@ public final class TokenizerPool implements AutoCloseable {
     }
   }
 
-  /** Refuses new work, and waits until what is in the queue is done. Idempotent. */
+  /** Refuses new work, drops what waits, and waits a while for what runs. Idempotent. */
   @Override
   public void close() {
-    threads.shutdown();
-    boolean interrupted = false;
-    while (true) {
-      try {
-        if (threads.awaitTermination(1, TimeUnit.DAYS)) {
-          break;
-        }
-      } catch (InterruptedException e) {
-        interrupted = true;
+    threads.shutdownNow();
+    try {
+      if (!threads.awaitTermination(CLOSE_SECONDS, TimeUnit.SECONDS)) {
+        LOG.warn("tokens are still made after {} s", CLOSE_SECONDS);
       }
-    }
-    if (interrupted) {
+    } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
   }

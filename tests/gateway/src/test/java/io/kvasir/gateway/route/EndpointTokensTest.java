@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 
 class EndpointTokensTest {
 
-  private final EndpointTokens tokens = new EndpointTokens("messages");
+  private final EndpointTokens tokens = new EndpointTokens("messages", "/v1/messages");
 
   private void place(int count, InexactCause cause) {
     for (int i = 0; i < count; i++) {
@@ -24,17 +24,20 @@ class EndpointTokensTest {
     place(2, null);
     assertThat(tokens.exactness()).isEqualTo(Exactness.APPROXIMATE);
     assertThat(tokens.cause()).isEqualTo(InexactCause.RENDER_404);
-    place(EndpointTokens.WINDOW - 3, null);
+    place(12, null);
     assertThat(tokens.exactness()).isEqualTo(Exactness.APPROXIMATE);
-    place(1, null);
+    place(1, null); // one of 16
     assertThat(tokens.exactness()).isEqualTo(Exactness.EXACT);
     assertThat(tokens.cause()).isNull();
-    place(EndpointTokens.WINDOW / 2 - 1, InexactCause.TOKENS_UNANSWERED);
+    place(EndpointTokens.WINDOW - 16, null);
+    place(2, InexactCause.TOKENS_UNANSWERED);
+    assertThat(tokens.exactness()).isEqualTo(Exactness.EXACT);
+    place(EndpointTokens.WINDOW / 2 - 3, InexactCause.TOKENS_UNANSWERED);
     assertThat(tokens.exactness()).isEqualTo(Exactness.APPROXIMATE);
     place(1, InexactCause.BODY_TOO_LARGE);
     assertThat(tokens.exactness()).isEqualTo(Exactness.LOAD_ONLY);
     assertThat(tokens.cause()).isEqualTo(InexactCause.BODY_TOO_LARGE);
-    assertThat(tokens.known()).isEqualTo(EndpointTokens.WINDOW);
+    assertThat(tokens.known()).isEqualTo(EndpointTokens.WINDOW - 1);
     assertThat(tokens.missing()).isEqualTo(EndpointTokens.WINDOW / 2 + 1);
   }
 

@@ -81,7 +81,7 @@ class ChatReaderTest {
             "{'messages':[],'chat_template_kwargs':{'enable_thinking':false},"
                 + "'reasoning_effort':'low','add_generation_prompt':false,'documents':[{'t':1}]}",
             false);
-    same(input.variables(), "{'reasoning_effort':'low','enable_thinking':false}");
+    same(input.variables(), "{'enable_thinking':false,'reasoning_effort':'low'}");
     same(input.documents(), "[{'t':1}]");
     assertThat(input.addGenerationPrompt()).isFalse();
     assertThat(input.context(java.util.Map.of("bos_token", "<s>")))
@@ -121,7 +121,9 @@ class ChatReaderTest {
   void itemsOfResponsesBecomeMessages() throws Exception {
     String body =
         "{'instructions':'Help.','input':[{'role':'user','content':[{'type':'input_text',"
-            + "'text':'hi'}]},{'type':'function_call','call_id':'c','name':'f','arguments':'{}'},"
+            + "'text':'hi'}]},{'role':'assistant','content':'I look.'},{'type':'function_call',"
+            + "'call_id':'c','name':'f','arguments':'{}'},"
+            + "{'type':'function_call','call_id':'d','name':'g','arguments':'{}'},"
             + "{'type':'function_call_output','call_id':'c','output':'r'},{'type':'message',"
             + "'role':'assistant','content':[{'type':'output_text','text':'done'}]}],"
             + "'tools':[{'type':'function','name':'f','parameters':{},'strict':false}],"
@@ -130,14 +132,15 @@ class ChatReaderTest {
     same(
         input.messages(),
         "[{'role':'system','content':'Help.'},{'role':'user','content':'hi'},{'role':'assistant',"
-            + "'content':'','tool_calls':[{'id':'c','function':{'name':'f','arguments':{}},"
-            + "'type':'function'}]},{'role':'tool','content':'r','tool_call_id':'c'},"
+            + "'content':'I look.','tool_calls':[{'id':'c','function':{'name':'f','arguments':{}},"
+            + "'type':'function'},{'id':'d','function':{'name':'g','arguments':{}},'type':"
+            + "'function'}]},{'role':'tool','content':'r','tool_call_id':'c'},"
             + "{'role':'assistant','content':'done'}]");
     same(
         input.tools(),
         "[{'type':'function','function':{'name':'f','description':null,'parameters':{},"
             + "'strict':false}}]");
-    same(input.variables(), "{'reasoning_effort':'high'}");
+    same(input.variables(), "{'enable_thinking':true,'reasoning_effort':'high'}");
     same(read(RESPONSES, "{'input':'hi'}", false).messages(), "[{'role':'user','content':'hi'}]");
   }
 
@@ -165,6 +168,8 @@ class ChatReaderTest {
         "{'messages':[{'role':'user','content':7}]}",
         "{'messages':[{'role':'assistant','tool_calls':[{'function':{'arguments':'{'}}]}]}",
         "{'messages':[],'chat_template':'x'}",
+        "{'messages':[],'truncate_prompt_tokens':9}",
+        "{'messages':[{'role':'developer','content':'x'}]}",
         "{'messages':[],'tools':[7]}",
         "{'messages':[],'add_generation_prompt':'yes'}"
       })
@@ -177,6 +182,7 @@ class ChatReaderTest {
       strings = {
         "{'input':'a','previous_response_id':'r'}",
         "{'input':[{'type':'web_search_call'}]}",
+        "{'input':[{'role':'assistant','content':'x','status':'incomplete'}]}",
         "{'input':[{'type':'function_call_output','call_id':'c'}]}",
         "{'input':'a','tools':[{'type':'web_search'}]}"
       })

@@ -36,6 +36,9 @@ final class FolderTokens implements ModelTokens {
   /** Of requests that wait or run: their parsed form is many times as large. */
   private static final int MAX_BYTES = 16 << 20;
 
+  /** The gateway does not wait for tokens longer than this. */
+  private static final long MAX_WAIT_NS = TimeUnit.SECONDS.toNanos(2);
+
   private static final long QUIET_NS = TimeUnit.MINUTES.toNanos(1);
   private static final int SHOWN_FRAMES = 8;
   private static final String COMPLETIONS = "/v1/completions";
@@ -102,12 +105,14 @@ final class FolderTokens implements ModelTokens {
     if (!bytes.tryAcquire(body.length)) {
       return false;
     }
+    long sinceNs = System.nanoTime();
     boolean runs =
         pool.tryRun(
             () -> {
               int[] tokens = null;
               try {
-                tokens = tokens(path, body);
+                boolean late = System.nanoTime() - sinceNs > MAX_WAIT_NS;
+                tokens = late ? null : tokens(path, body);
               } finally {
                 bytes.release(body.length);
                 then.accept(tokens);

@@ -52,15 +52,14 @@ public record ChatInput(
       return text;
     }
     String last = lastText();
-    String core = last.strip();
-    int at = text.lastIndexOf(core);
-    if (core.isEmpty() || at < 0) {
+    String core = Text.strip(last);
+    int at = core.isEmpty() ? -1 : Text.lastIndexOf(text, core);
+    if (at < 0) {
       throw new UnclearRequestException("the last message is not in the rendered text");
     }
-    String whole = last.stripLeading();
-    return text.startsWith(whole, at)
-        ? text.substring(0, at + whole.length())
-        : text.substring(0, at + core.length());
+    String whole = last.substring(last.indexOf(core)); // without blanks in front
+    int end = at + (whole.equals(last) && text.startsWith(whole, at) ? whole : core).length();
+    return text.substring(0, end);
   }
 
   private String lastText() throws UnclearRequestException {

@@ -24,6 +24,24 @@ public final class ChatReader {
   private static final List<String> UNCLEAR =
       List.of("chat_template", "truncate_prompt_tokens", "truncation_side");
 
+  /** Names that are no variables of the template where they are given as such. */
+  private static final List<String> PARAMETERS =
+      List.of(
+          "messages",
+          "conversation",
+          "tools",
+          "documents",
+          "chat_template",
+          "add_generation_prompt",
+          "continue_final_message",
+          "tokenize",
+          "padding",
+          "truncation",
+          "max_length",
+          "return_tensors",
+          "return_dict",
+          "tokenizer_kwargs");
+
   static final ObjectMapper JSON = new ObjectMapper();
   private static final TypeReference<Map<String, Object>> OBJECT = new TypeReference<>() {};
 
@@ -83,6 +101,11 @@ public final class ChatReader {
     Object further = request.get("chat_template_kwargs");
     if (further != null) {
       variables.putAll(Fields.object("chat_template_kwargs", further));
+      for (String parameter : PARAMETERS) {
+        if (variables.containsKey(parameter)) {
+          throw new UnclearRequestException(parameter + " in chat_template_kwargs");
+        }
+      }
     }
     Object effort = request.get("reasoning_effort");
     if (effort != null) {

@@ -6,9 +6,11 @@ import com.fasterxml.jackson.databind.node.MissingNode;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
@@ -66,10 +68,36 @@ public final class ChatTemplates {
       }
     }
     Map<String, String> files = files(folder);
+    Map<String, String> chosen = files.isEmpty() ? sources : files;
+    Path map = folder.resolve("special_tokens_map.json");
+    JsonNode further =
+        Files.exists(map) ? JSON.readTree(Files.readString(map)) : MissingNode.getInstance();
+    Map<String, String> specialTokens = new LinkedHashMap<>();
+    for (String name : SPECIAL_TOKENS) {
+      JsonNode token = config.has(name) ? config.path(name) : further.path(name);
+      JsonNode text = token.isObject() ? token.path("content") : token;
+      if (text.isTextual() && !text.textValue().isEmpty()) {
+        specialTokens.put(name, text.textValue());
+      } else if (token.isMissingNode()) {
+        requireUnused(name, chosen.values());
+      }
+    }
+    requireUnused("additional_special_tokens", chosen.values());
     Map<String, JinjaChatTemplate> templates = new LinkedHashMap<>();
-    (files.isEmpty() ? sources : files)
-        .forEach((name, source) -> templates.put(name, JinjaChatTemplate.compile(source)));
-    return new ChatTemplates(templates, specialTokens(config));
+    chosen.forEach((name, source) -> templates.put(name, JinjaChatTemplate.compile(source)));
+    return new ChatTemplates(templates, specialTokens);
+  }
+
+  /** A model's class in transformers can have a token that its files leave out. */
+  private static void requireUnused(String name, Collection<String> sources) {
+    Pattern word = Pattern.compile("\\b" + name + "\\b");
+    if (sources.stream().anyMatch(source -> word.matcher(source).find())) {
+      throw new TemplateException(
+          TemplateException.Reason.UNSUPPORTED,
+          "the template uses " + name + ", which the model's files do not give",
+          0,
+          0);
+    }
   }
 
   private static Map<String, String> files(Path folder) throws IOException {
@@ -90,18 +118,6 @@ public final class ChatTemplates {
       }
     }
     return files;
-  }
-
-  private static Map<String, String> specialTokens(JsonNode config) {
-    Map<String, String> tokens = new LinkedHashMap<>();
-    for (String name : SPECIAL_TOKENS) {
-      JsonNode token = config.path(name);
-      JsonNode text = token.isObject() ? token.path("content") : token;
-      if (text.isTextual() && !text.textValue().isEmpty()) {
-        tokens.put(name, text.textValue());
-      }
-    }
-    return tokens;
   }
 
   /**

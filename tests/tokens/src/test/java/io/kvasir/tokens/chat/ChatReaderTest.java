@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.nio.charset.StandardCharsets;
+import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -152,8 +153,15 @@ class ChatReaderTest {
             "{'messages':[{'role':'user','content':'q'},{'role':'assistant','content':' a b '}],"
                 + "'continue_final_message':true,'add_generation_prompt':false}",
             false);
-    assertThat(input.cut("<q><a b ></s>")).isEqualTo("<q><a b ");
+    assertThat(input.cut("<q><a b ></s>")).isEqualTo("<q><a b"); // blanks in front are not there
     assertThat(input.cut("<q><a b></s>")).isEqualTo("<q><a b");
+    ChatInput flush =
+        read(
+            CHAT,
+            "{'messages':[{'role':'assistant','content':'a b '}],'continue_final_message':true}",
+            false);
+    assertThat(flush.cut("<a b ><a b ></s>")).isEqualTo("<a b ><a b ");
+    assertThat(flush.cut("<a b></s>")).isEqualTo("<a b");
     assertThatThrownBy(() -> input.cut("<q>")).isInstanceOf(UnclearRequestException.class);
   }
 
@@ -189,5 +197,26 @@ class ChatReaderTest {
   void storedResponsesAndOtherToolsAreNotGuessed(String body) {
     assertThatThrownBy(() -> read(RESPONSES, body, false))
         .isInstanceOf(UnclearRequestException.class);
+  }
+
+  @Test
+  void theLastPlaceIsFoundInOnePass() {
+    Random random = new Random(5);
+    for (int i = 0; i < 20_000; i++) {
+      String text = letters(random, random.nextInt(30));
+      String part = letters(random, 1 + random.nextInt(5));
+      assertThat(Text.lastIndexOf(text, part))
+          .as("%s in %s", part, text)
+          .isEqualTo(text.lastIndexOf(part));
+    }
+    String many = "a".repeat(2_000_000);
+    assertThat(Text.lastIndexOf(many, "x" + many.substring(1_000_000))).isEqualTo(-1);
+    assertThat(Text.strip("\u00a0\u0085 a b\u2003\n")).isEqualTo("a b");
+  }
+
+  private static String letters(Random random, int count) {
+    StringBuilder letters = new StringBuilder();
+    random.ints(count, 'a', 'c').forEach(letters::appendCodePoint);
+    return letters.toString();
   }
 }

@@ -74,4 +74,17 @@ class ChatTemplatesTest {
     assertThat(ChatTemplates.read(folder).specialTokens())
         .isEqualTo(Map.of("bos_token", "<s>", "eos_token", "</s>"));
   }
+
+  @Test
+  void tokensThatTheFilesDoNotGiveAreNotGuessed() throws IOException {
+    config("{\"chat_template\": \"{{ bos_token }}x\"}");
+    assertThatThrownBy(() -> ChatTemplates.read(folder))
+        .isInstanceOf(TemplateException.class)
+        .hasMessageContaining("uses bos_token");
+    config("{\"chat_template\": \"{{ bos_token }}x\", \"bos_token\": null}");
+    assertThat(ChatTemplates.read(folder).specialTokens()).isEmpty();
+    config("{\"chat_template\": \"{{ bos_token }}x\"}");
+    Files.writeString(folder.resolve("special_tokens_map.json"), "{\"bos_token\": \"<s>\"}");
+    assertThat(ChatTemplates.read(folder).specialTokens()).isEqualTo(Map.of("bos_token", "<s>"));
+  }
 }

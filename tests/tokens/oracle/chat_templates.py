@@ -8,7 +8,6 @@ vectors  reads templates and conversations from a folder and writes chat-templat
 import datetime
 import json
 import pathlib
-import resource
 import sys
 
 import jinja2
@@ -80,8 +79,18 @@ def answer(template, variables):
         return {"error": f"{type(error).__name__}: {error}"}
 
 
+def limit_memory():
+    """Where the system can, as some cannot."""
+    try:
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))
+    except (ImportError, AttributeError, ValueError, OSError) as refused:
+        print(f"no limit of memory: {refused}", file=sys.stderr)
+
+
 def serve():
-    resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))
+    limit_memory()
     for line in sys.stdin:
         request = json.loads(line)
         print(json.dumps(answer(request["template"], request["variables"])), flush=True)

@@ -1,9 +1,9 @@
 package io.kvasir.tokens.template;
 
 import java.time.Clock;
-import java.util.ArrayList;
-import java.util.List;
+import java.util.HashSet;
 import java.util.Map;
+import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -15,9 +15,16 @@ import java.util.regex.Pattern;
  */
 public final class JinjaChatTemplate {
 
+  private static final String CONTENT = "(?:\\.content|\\[\\s*['\"]content['\"]\\s*\\])";
+  private static final Pattern SET_CONTENT =
+      Pattern.compile("\\bset\\s+(\\w+)\\s*=\\s*\\w+" + CONTENT);
+  private static final Pattern LOOP =
+      Pattern.compile("\\bfor\\s+\\w+\\s+in\\s+(?=(\\w+)(" + CONTENT + ")?)");
+
   private final String source;
   private final TemplateLimits limits;
   private final Frame frame;
+  private final boolean readsParts;
 
   private JinjaChatTemplate(String source, TemplateLimits limits) {
     this.source = source;
@@ -25,7 +32,9 @@ public final class JinjaChatTemplate {
     TokenStream tokens = new TokenStream(new Lexer(source).tokens());
     this.frame = new StatementParser(tokens, limits).template();
     Mentions.check(frame, limits.nesting());
+    Mentions.refuseSelf(frame);
     Symbols.analyze(frame);
+    this.readsParts = findsParts(source);
   }
 
   /**
@@ -75,7 +84,7 @@ public final class JinjaChatTemplate {
    *     is exceeded
    */
   public String render(Map<String, ?> variables, Clock clock) {
-    Run run = new Run(variables, limits, clock);
+    Run run = new Run(variables, limits, clock, System::nanoTime);
     try {
       Scope scope = new Scope(run);
       frame.hide(scope);
@@ -93,16 +102,22 @@ public final class JinjaChatTemplate {
    * message.content}; if not, contents must be texts. As vLLM finds out}
    */
   public boolean readsParts() {
-    String name = "\\w+(?:\\.content|\\[\\s*['\"]content['\"]\\s*\\])";
-    List<String> contents = new ArrayList<>(List.of(name));
-    Matcher set = Pattern.compile("\\bset\\s+(\\w+)\\s*=\\s*" + name).matcher(source);
+    return readsParts;
+  }
+
+  private static boolean findsParts(String source) {
+    Set<String> contents = new HashSet<>();
+    Matcher set = SET_CONTENT.matcher(source);
     while (set.find()) {
-      contents.add("\\b" + set.group(1) + "\\b");
+      contents.add(set.group(1));
     }
-    return contents.stream()
-        .anyMatch(
-            content ->
-                Pattern.compile("\\bfor\\s+\\w+\\s+in\\s+" + content).matcher(source).find());
+    Matcher loop = LOOP.matcher(source);
+    while (loop.find()) {
+      if (loop.group(2) != null || contents.contains(loop.group(1))) {
+        return true;
+      }
+    }
+    return false;
   }
 
   private static TemplateException exception(String source, TemplateFault fault, int at) {

@@ -78,7 +78,7 @@ final class JsonWriter {
     }
   }
 
-  private static String scalar(Object value) {
+  private String scalar(Object value) {
     if (value == None.NONE) {
       return "null";
     }
@@ -89,6 +89,7 @@ final class JsonWriter {
       return PythonRepr.decimal(large);
     }
     if (value instanceof Double number) {
+      run.work(PythonRepr.FLOAT_WORK);
       return Double.isNaN(number)
           ? "NaN"
           : Double.isInfinite(number)
@@ -174,7 +175,7 @@ final class JsonWriter {
         case '\f' -> text.append("\\f");
         default -> {
           if (c < 0x20 || (ascii && c >= 0x7f)) {
-            text.append(String.format("\\u%04x", (int) c));
+            PythonRepr.hex(text.append("\\u"), c, 4);
           } else {
             text.append(c);
           }

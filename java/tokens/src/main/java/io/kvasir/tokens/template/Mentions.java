@@ -51,6 +51,21 @@ final class Mentions {
     }
   }
 
+  /** Refuses the template as a value of its own. */
+  static void refuseSelf(Frame template) {
+    if (of(template.body(), Set.of("self")).isEmpty()) {
+      return;
+    }
+    Deque<Node> nodes = new ArrayDeque<>(template.body());
+    while (!nodes.isEmpty()) {
+      Node node = nodes.pop();
+      if (node instanceof Literals.Name name && name.name().equals("self")) {
+        throw TemplateFault.unsupported(name.at(), "variable 'self'");
+      }
+      node.children().forEach(nodes::push);
+    }
+  }
+
   /**
    * Refuses nesting that recursion could not follow, and calls of functions that nothing defines.
    */

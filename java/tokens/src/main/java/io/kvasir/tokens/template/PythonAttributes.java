@@ -15,6 +15,13 @@ final class PythonAttributes {
               + " isprintable isspace istitle isupper join ljust lower lstrip maketrans partition"
               + " removeprefix removesuffix replace rfind rindex rjust rpartition rsplit rstrip"
               + " split splitlines startswith strip swapcase title translate upper zfill");
+
+  /** Methods of strings that Kvasir does not have. */
+  static final Set<String> STR_UNKNOWN =
+      names(
+          "casefold encode expandtabs format_map isidentifier isnumeric istitle maketrans swapcase"
+              + " translate");
+
   static final Set<String> LIST =
       names("append clear copy count extend index insert pop remove reverse sort");
   static final Set<String> LIST_CHANGES =
@@ -33,7 +40,7 @@ final class PythonAttributes {
 
   /** What can be called on values, besides what a namespace or a loop has. */
   static boolean isMethod(String name) {
-    return STR.contains(name)
+    return (STR.contains(name) && !STR_UNKNOWN.contains(name))
         || LIST.contains(name)
         || DICT.contains(name)
         || INT.contains(name)

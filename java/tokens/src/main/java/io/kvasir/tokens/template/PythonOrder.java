@@ -43,6 +43,9 @@ final class PythonOrder {
       }
       return left == right;
     }
+    if (left instanceof String a && right instanceof String b && a.length() == b.length()) {
+      run.work(a.length());
+    }
     return left.equals(right);
   }
 
@@ -180,8 +183,7 @@ final class PythonOrder {
             "'in <string>' requires string as left operand, not " + PythonValues.typeName(item));
       }
       String text = PythonRepr.text(container, run);
-      run.work(text.length());
-      return text.contains(PythonRepr.text(item, run));
+      return TextSearch.forward(run, text, PythonRepr.text(item, run)).next(0) >= 0;
     }
     if (container instanceof Map<?, ?> map) {
       return PythonValues.find(map, item) != Missing.MISSING;

@@ -3,15 +3,23 @@ package io.kvasir.tokens.template;
 import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.math.MathContext;
+import java.math.RoundingMode;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /** Values as text: {@code str()} and {@code repr()}. Stateless. */
 final class PythonRepr {
 
   /** Python refuses to write longer integers in decimal. */
   private static final int LONGEST_INTEGER = 4300;
+
+  /** What writing a float costs, as for so many characters. */
+  static final int FLOAT_WORK = 64 * 16;
+
+  /** Digits that decide on the shortest form, and one for what follows them. */
+  private static final MathContext DECISIVE = new MathContext(20, RoundingMode.DOWN);
 
   private PythonRepr() {}
 
@@ -46,6 +54,7 @@ final class PythonRepr {
     } else if (value instanceof BigInteger large) {
       text.append(decimal(large));
     } else if (value instanceof Double number) {
+      run.work(FLOAT_WORK);
       text.append(number(number));
     } else if (value instanceof List<?>) {
       items(text.append('['), PythonValues.iterator(value), run, depth).append(']');
@@ -115,8 +124,8 @@ final class PythonRepr {
           } else if (PythonText.isPrintable(c)) {
             quoted.appendCodePoint(c);
           } else {
-            quoted.append(
-                String.format(c < 0x100 ? "\\x%02x" : c < 0x10000 ? "\\u%04x" : "\\U%08x", c));
+            quoted.append(c < 0x100 ? "\\x" : c < 0x10000 ? "\\u" : "\\U");
+            hex(quoted, c, c < 0x100 ? 2 : c < 0x10000 ? 4 : 8);
           }
         }
       }
@@ -135,25 +144,65 @@ final class PythonRepr {
     if (number == 0) {
       return 1 / number < 0 ? "-0.0" : "0.0";
     }
-    BigDecimal exact = new BigDecimal(Math.abs(number));
-    BigDecimal shortest = exact;
-    for (int digits = 1; digits <= 17; digits++) {
-      shortest = exact.round(new MathContext(digits));
-      if (shortest.doubleValue() == Math.abs(number)) {
-        break;
-      }
-    }
-    shortest = shortest.stripTrailingZeros();
+    BigDecimal shortest = shortest(Math.abs(number)).stripTrailingZeros();
     String digits = shortest.unscaledValue().toString();
     int exponent = digits.length() - shortest.scale() - 1;
     return (number < 0 ? "-" : "") + placed(digits, exponent);
   }
 
+  /** Each number of digits that reads as the same double has a longer one that does so, too. */
+  private static BigDecimal shortest(double number) {
+    BigDecimal exact = decisive(new BigDecimal(number));
+    BigDecimal shortest = exact;
+    int least = 1;
+    int most = 17;
+    while (least <= most) {
+      int digits = (least + most) / 2;
+      BigDecimal found = rounded(exact, digits, number);
+      if (found == null) {
+        least = digits + 1;
+      } else {
+        shortest = found;
+        most = digits - 1;
+      }
+    }
+    return shortest;
+  }
+
+  /** A shorter number, between the same ones of up to 17 digits and of their middles. */
+  private static BigDecimal decisive(BigDecimal exact) {
+    BigDecimal head = exact.round(DECISIVE);
+    return exact.compareTo(head) == 0
+        ? head
+        : head.setScale(head.scale() + 1).add(BigDecimal.valueOf(1, head.scale() + 1));
+  }
+
+  /** The nearest number of some digits that reads as the double, null if there is none. */
+  private static @Nullable BigDecimal rounded(BigDecimal exact, int digits, double number) {
+    BigDecimal nearest = exact.round(new MathContext(digits, RoundingMode.HALF_EVEN));
+    if (nearest.doubleValue() == number) {
+      return nearest;
+    }
+    // Behind a power of two, doubles are twice as far apart as before it.
+    boolean up = nearest.compareTo(exact) < 0;
+    BigDecimal other =
+        exact.round(new MathContext(digits, up ? RoundingMode.UP : RoundingMode.DOWN));
+    return other.doubleValue() == number ? other : null;
+  }
+
+  /** Appends so many digits. */
+  static void hex(StringBuilder text, int number, int digits) {
+    for (int shift = 4 * (digits - 1); shift >= 0; shift -= 4) {
+      text.append(Character.forDigit(number >> shift & 0xf, 16));
+    }
+  }
+
   private static String placed(String digits, int exponent) {
     if (exponent < -4 || exponent >= 16) {
       String fraction = digits.length() > 1 ? "." + digits.substring(1) : "";
-      String power = String.format("%s%02d", exponent < 0 ? "-" : "+", Math.abs(exponent));
-      return digits.charAt(0) + fraction + "e" + power;
+      String sign = exponent < 0 ? "e-" : "e+";
+      String zero = Math.abs(exponent) < 10 ? "0" : "";
+      return digits.charAt(0) + fraction + sign + zero + Math.abs(exponent);
     }
     if (exponent < 0) {
       return "0." + "0".repeat(-exponent - 1) + digits;

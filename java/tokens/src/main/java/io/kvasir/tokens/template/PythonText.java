@@ -1,9 +1,11 @@
 package io.kvasir.tokens.template;
 
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Locale;
+import java.util.function.IntPredicate;
 
 /** Strings as Python sees them: code points, and Unicode's whitespace. Stateless. */
 final class PythonText {
@@ -82,28 +84,29 @@ final class PythonText {
 
   /** Without leading or trailing characters: those of a set, or whitespace if there is none. */
   static String strip(String text, Object characters, boolean left, boolean right) {
+    IntPredicate stripped = PythonText::isSpace;
+    if (characters instanceof String set) {
+      BitSet members = new BitSet();
+      set.codePoints().forEach(members::set);
+      stripped = members::get;
+    }
     int begin = 0;
     int end = text.length();
-    while (left && begin < end && stripped(text.codePointAt(begin), characters)) {
+    while (left && begin < end && stripped.test(text.codePointAt(begin))) {
       begin += Character.charCount(text.codePointAt(begin));
     }
-    while (right && end > begin && stripped(text.codePointBefore(end), characters)) {
+    while (right && end > begin && stripped.test(text.codePointBefore(end))) {
       end -= Character.charCount(text.codePointBefore(end));
     }
     return text.substring(begin, end);
   }
 
-  private static boolean stripped(int c, Object characters) {
-    return characters instanceof String set
-        ? set.codePoints().anyMatch(one -> one == c)
-        : isSpace(c);
-  }
-
   /** Lines, with all line ends that Python knows. */
-  static List<Object> lines(String text, boolean keepEnds) {
+  static List<Object> lines(Run run, String text, boolean keepEnds) {
     List<Object> lines = new ArrayList<>();
     int begin = 0;
     while (begin < text.length()) {
+      run.step();
       int end = begin;
       while (end < text.length() && !isLineEnd(text.charAt(end))) {
         end++;
@@ -127,7 +130,7 @@ final class PythonText {
   }
 
   static String lower(String text) {
-    return text.toLowerCase(Locale.ROOT);
+    return FinalSigma.lowered(text).toLowerCase(Locale.ROOT);
   }
 
   static String upper(String text) {
@@ -164,11 +167,11 @@ final class PythonText {
   static String titled(String text) {
     StringBuilder titled = new StringBuilder();
     boolean cased = false;
-    String lower = text.indexOf('\u03a3') < 0 ? "" : lower(text);
+    String sigmas = FinalSigma.lowered(text);
     for (int i = 0; i < text.length(); i += Character.charCount(text.codePointAt(i))) {
       int c = text.codePointAt(i);
-      if (cased && c == 0x3a3 && lower.length() == text.length()) {
-        titled.append(lower.charAt(i));
+      if (cased && c == FinalSigma.CAPITAL) {
+        titled.append(sigmas.charAt(i));
       } else {
         titled.append(cased ? lower(new String(Character.toChars(c))) : title(c));
       }

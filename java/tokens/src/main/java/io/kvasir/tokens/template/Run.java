@@ -2,22 +2,33 @@ package io.kvasir.tokens.template;
 
 import java.time.Clock;
 import java.util.Map;
+import java.util.function.LongSupplier;
 
 /** One rendering: its variables, its output and what it may still use up. Not thread-safe. */
 final class Run {
 
+  private static final int STEPS_BETWEEN_LOOKS = 1024;
+
   private final Map<String, ?> variables;
   private final TemplateLimits limits;
   private final Clock clock;
+  private final LongSupplier nanoTime;
+  private final long start;
   private StringBuilder output = new StringBuilder();
   private long steps;
+  private long stepsAtNextLook = STEPS_BETWEEN_LOOKS;
   private int depth;
   private int at = TemplateFault.NOWHERE;
 
-  Run(Map<String, ?> variables, TemplateLimits limits, Clock clock) {
+  /**
+   * @param nanoTime counts the time that it takes
+   */
+  Run(Map<String, ?> variables, TemplateLimits limits, Clock clock, LongSupplier nanoTime) {
     this.variables = variables;
     this.limits = limits;
     this.clock = clock;
+    this.nanoTime = nanoTime;
+    this.start = nanoTime.getAsLong();
   }
 
   Clock clock() {
@@ -46,6 +57,17 @@ final class Run {
   void step() {
     if (++steps > limits.steps()) {
       throw TemplateFault.limit("rendering takes more than " + limits.steps() + " steps");
+    }
+    if (steps >= stepsAtNextLook) {
+      stepsAtNextLook = steps + STEPS_BETWEEN_LOOKS;
+      checkTime();
+    }
+  }
+
+  private void checkTime() {
+    if (nanoTime.getAsLong() - start > limits.time().toNanos()) {
+      throw TemplateFault.limit(
+          "rendering takes more than " + limits.time().toMillis() + " milliseconds");
     }
   }
 

@@ -13,17 +13,20 @@ final class StringMethods {
   private StringMethods() {}
 
   static Object call(Run run, String text, String name, Arguments arguments) {
+    if (PythonAttributes.STR_UNKNOWN.contains(name)) {
+      throw TemplateFault.unsupported("method '" + name + "' of strings");
+    }
     run.work(text.length());
     return switch (name) {
       case "strip", "lstrip", "rstrip" -> strip(text, name, arguments);
       case "split", "rsplit" -> StringSplits.split(run, text, name, SPLIT.bind(arguments));
-      case "splitlines" -> PythonText.lines(text, Filters.isSet(LINES.bind(arguments)[0]));
-      case "partition", "rpartition" -> StringSplits.partition(text, name, arguments);
-      case "startswith", "endswith" -> affix(text, name, arguments);
+      case "splitlines" -> PythonText.lines(run, text, Filters.isSet(LINES.bind(arguments)[0]));
+      case "partition", "rpartition" -> StringSplits.partition(run, text, name, arguments);
+      case "startswith", "endswith" -> affix(run, text, name, arguments);
       case "removeprefix", "removesuffix" -> remove(text, name, arguments);
       case "replace" -> replace(run, text, arguments);
-      case "find", "rfind", "index", "rindex" -> find(text, name, arguments);
-      case "count" -> count(text, arguments);
+      case "find", "rfind", "index", "rindex" -> find(run, text, name, arguments);
+      case "count" -> count(run, text, arguments);
       case "join" -> join(run, text, arguments);
       case "zfill", "ljust", "rjust", "center" -> padded(run, text, name, arguments);
       case "format" -> BraceFormat.format(run, text, arguments);
@@ -128,7 +131,7 @@ final class StringMethods {
     return bound < 0 ? Math.max(0, bound + length) : Math.min(bound, length + 1);
   }
 
-  private static Object affix(String text, String name, Arguments arguments) {
+  private static Object affix(Run run, String text, String name, Arguments arguments) {
     List<Object> values = arguments.only(name, 1, 3);
     List<Object> candidates =
         values.get(0) instanceof PythonTuple tuple ? tuple.items() : values.subList(0, 1);
@@ -136,6 +139,7 @@ final class StringMethods {
     boolean start = name.equals("startswith");
     for (Object candidate : candidates) {
       String affix = string(candidate, name);
+      run.work(affix.length());
       if (part instanceof String within
           && (start ? within.startsWith(affix) : within.endsWith(affix))) {
         return true;
@@ -162,12 +166,12 @@ final class StringMethods {
 
   /** Replaces the first occurrences, all of them if the count is negative. */
   static String replace(Run run, String text, String old, String other, long count) {
-    run.work(text.length());
+    TextSearch search = TextSearch.forward(run, text, old);
     StringBuilder replaced = new StringBuilder();
     int at = 0;
     long left = count < 0 ? Long.MAX_VALUE : count;
     while (left > 0) {
-      int found = text.indexOf(old, at);
+      int found = search.next(at);
       if (found < 0) {
         break;
       }
@@ -190,12 +194,15 @@ final class StringMethods {
     return result;
   }
 
-  private static Object find(String text, String name, Arguments arguments) {
+  private static Object find(Run run, String text, String name, Arguments arguments) {
     List<Object> values = arguments.only(name, 1, 3);
     String wanted = string(values.get(0), name);
     int found = -1;
     if (part(text, values, 1) instanceof String within) {
-      found = name.startsWith("r") ? within.lastIndexOf(wanted) : within.indexOf(wanted);
+      found =
+          name.startsWith("r")
+              ? TextSearch.backward(run, within, wanted).next(within.length())
+              : TextSearch.forward(run, within, wanted).next(0);
       if (found >= 0) {
         long length = PythonText.length(text);
         long from = values.size() > 1 ? bound(values.get(1), length, 0) : 0;
@@ -208,7 +215,7 @@ final class StringMethods {
     return -1L;
   }
 
-  private static Object count(String text, Arguments arguments) {
+  private static Object count(Run run, String text, Arguments arguments) {
     List<Object> values = arguments.only("count", 1, 3);
     String wanted = string(values.get(0), "count");
     if (!(part(text, values, 1) instanceof String within)) {
@@ -218,9 +225,8 @@ final class StringMethods {
       return PythonText.length(within) + 1;
     }
     long count = 0;
-    for (int at = within.indexOf(wanted);
-        at >= 0;
-        at = within.indexOf(wanted, at + wanted.length())) {
+    TextSearch search = TextSearch.forward(run, within, wanted);
+    for (int at = search.next(0); at >= 0; at = search.next(at + wanted.length())) {
       count++;
     }
     return count;

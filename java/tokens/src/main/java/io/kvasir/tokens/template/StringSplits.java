@@ -20,45 +20,52 @@ final class StringSplits {
     List<Object> parts = new ArrayList<>();
     boolean fromRight = name.equals("rsplit");
     if (separator == None.NONE) {
-      words(text, left, fromRight, parts);
+      if (fromRight) {
+        wordsFromRight(run, text, left, parts);
+      } else {
+        words(run, text, left, parts);
+      }
     } else {
       String by = StringMethods.string(separator, name);
       if (by.isEmpty()) {
         throw TemplateFault.error("empty separator");
       }
       if (fromRight) {
-        backward(text, by, left, parts);
+        backward(run, text, by, left, parts);
       } else {
-        forward(text, by, left, parts);
+        forward(run, text, by, left, parts);
       }
     }
-    run.work(parts.size() * 4L);
     if (fromRight) {
       Collections.reverse(parts);
     }
     return parts;
   }
 
-  private static void forward(String text, String by, long most, List<Object> parts) {
+  private static void forward(Run run, String text, String by, long most, List<Object> parts) {
+    TextSearch search = TextSearch.forward(run, text, by);
     int at = 0;
     for (long left = most; left > 0; left--) {
-      int found = text.indexOf(by, at);
+      int found = search.next(at);
       if (found < 0) {
         break;
       }
+      run.step();
       parts.add(text.substring(at, found));
       at = found + by.length();
     }
     parts.add(text.substring(at));
   }
 
-  private static void backward(String text, String by, long most, List<Object> parts) {
+  private static void backward(Run run, String text, String by, long most, List<Object> parts) {
+    TextSearch search = TextSearch.backward(run, text, by);
     int end = text.length();
     for (long left = most; left > 0; left--) {
-      int found = text.lastIndexOf(by, end - by.length());
-      if (found < 0 || end < by.length()) {
+      int found = search.next(end);
+      if (found < 0) {
         break;
       }
+      run.step();
       parts.add(text.substring(found + by.length(), end));
       end = found;
     }
@@ -66,49 +73,60 @@ final class StringSplits {
   }
 
   /** Splits at runs of whitespace, and leaves those at the ends out. */
-  private static void words(String text, long most, boolean fromRight, List<Object> parts) {
-    String rest = PythonText.strip(text, None.NONE, !fromRight, fromRight);
-    for (long left = most; left > 0 && !rest.isEmpty(); left--) {
-      int cut = fromRight ? lastSpace(rest) : firstSpace(rest);
-      if (cut < 0) {
-        break;
-      }
-      parts.add(fromRight ? rest.substring(cut + 1) : rest.substring(0, cut));
-      String other = fromRight ? rest.substring(0, cut) : rest.substring(cut);
-      rest = PythonText.strip(other, None.NONE, !fromRight, fromRight);
+  private static void words(Run run, String text, long most, List<Object> parts) {
+    int at = ahead(text, 0, true);
+    for (long left = most; left > 0 && at < text.length(); left--) {
+      run.step();
+      int end = ahead(text, at, false);
+      parts.add(text.substring(at, end));
+      at = ahead(text, end, true);
     }
-    if (rest.isEmpty()) {
-      return;
+    if (at < text.length()) {
+      parts.add(text.substring(at));
     }
-    boolean all = firstSpace(rest) < 0;
-    parts.add(all ? rest : PythonText.strip(rest, None.NONE, fromRight && most < 0, false));
   }
 
-  private static int firstSpace(String text) {
-    for (int i = 0; i < text.length(); i++) {
-      if (PythonText.isSpace(text.charAt(i))) {
-        return i;
-      }
+  private static void wordsFromRight(Run run, String text, long most, List<Object> parts) {
+    int end = back(text, text.length(), true);
+    for (long left = most; left > 0 && end > 0; left--) {
+      run.step();
+      int begin = back(text, end, false);
+      parts.add(text.substring(begin, end));
+      end = back(text, begin, true);
     }
-    return -1;
+    if (end > 0) {
+      parts.add(text.substring(0, end));
+    }
   }
 
-  private static int lastSpace(String text) {
-    for (int i = text.length() - 1; i >= 0; i--) {
-      if (PythonText.isSpace(text.charAt(i))) {
-        return i;
-      }
+  /** The end of a run of whitespace, or of other characters. */
+  private static int ahead(String text, int from, boolean spaces) {
+    int at = from;
+    while (at < text.length() && PythonText.isSpace(text.charAt(at)) == spaces) {
+      at++;
     }
-    return -1;
+    return at;
   }
 
-  static Object partition(String text, String name, Arguments arguments) {
+  /** The begin of a run that ends at a place. */
+  private static int back(String text, int end, boolean spaces) {
+    int at = end;
+    while (at > 0 && PythonText.isSpace(text.charAt(at - 1)) == spaces) {
+      at--;
+    }
+    return at;
+  }
+
+  static Object partition(Run run, String text, String name, Arguments arguments) {
     String by = StringMethods.string(arguments.only(name, 1, 1).get(0), name);
     if (by.isEmpty()) {
       throw TemplateFault.error("empty separator");
     }
     boolean last = name.equals("rpartition");
-    int found = last ? text.lastIndexOf(by) : text.indexOf(by);
+    int found =
+        last
+            ? TextSearch.backward(run, text, by).next(text.length())
+            : TextSearch.forward(run, text, by).next(0);
     if (found < 0) {
       return last ? PythonTuple.of("", "", text) : PythonTuple.of(text, "", "");
     }

@@ -160,7 +160,7 @@ final class TextFilters {
       throw TemplateFault.unsupported("indent of text that is marked as safe");
     }
     run.work(indented.length());
-    List<Object> lines = PythonText.lines(indented + "\n", false);
+    List<Object> lines = PythonText.lines(run, indented + "\n", false);
     boolean blank = Filters.isSet(arguments[2]);
     StringBuilder text = new StringBuilder(Filters.isSet(arguments[1]) ? indentation : "");
     for (int i = 0; i < lines.size(); i++) {

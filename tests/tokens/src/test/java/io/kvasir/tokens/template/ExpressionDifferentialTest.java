@@ -25,12 +25,16 @@ class ExpressionDifferentialTest {
     RandomExpressions expressions = new RandomExpressions(new Random(seed));
     JsonNode variables = JinjaProcess.JSON.readTree(RandomExpressions.VARIABLES);
     List<String> wrong = new ArrayList<>();
+    boolean sums = JinjaProcess.addsFloatsOneByOne();
     int rendered = 0;
     int failed = 0;
     int unsupported = 0;
     try (JinjaProcess jinja = JinjaProcess.start()) {
       for (int i = 0; i < cases; i++) {
         String template = "{{ " + expressions.expression(1 + i % 3) + " }}";
+        if (!sums && template.contains("sum")) {
+          continue;
+        }
         Outcome found = Rendering.render(template, variables);
         if (found.failure().startsWith("LIMIT")) {
           continue; // Python would compute for minutes

@@ -50,6 +50,9 @@ class JinjaChatTemplateTest {
         "{% if false %}{{ x|nothing }}{% endif %}; filter 'nothing'; 20",
         "{{ x is odder }}; test 'odder'; 9",
         "{{ x.explode() }}; method 'explode'; 6",
+        "{{ ''.casefold() }}; method 'casefold'; 7",
+        "{{ self }}; variable 'self'; 4",
+        "{% if x %}{{ self.title() }}{% endif %}; variable 'self'; 14",
         "{{ tool_call(1) }}; function 'tool_call'; 4",
         "{{ lipsum() }}; function 'lipsum'; 4",
         "{{ x.__class__ }}; attribute '__class__'; 6",
@@ -98,6 +101,13 @@ class JinjaChatTemplateTest {
     assertThatExceptionOfType(TemplateException.class)
         .isThrownBy(() -> JinjaChatTemplate.compile(template))
         .matches(failure -> failure.line() == 1 && failure.column() > 0);
+  }
+
+  @Test
+  void whatIsFoundToBeUnknownIsRefusedWhenRendered() {
+    assertRefused(
+        Reason.UNSUPPORTED, 1, 4, () -> render("{{ (''['casefold'])() }}", Map.of()));
+    assertThat(render("{% set self = 1 %}{{ self }}", Map.of())).isEqualTo("1");
   }
 
   @Test

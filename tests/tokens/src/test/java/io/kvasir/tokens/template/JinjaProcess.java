@@ -12,9 +12,13 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.OutputStreamWriter;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Timer;
+import java.util.TimerTask;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /** A Python process that renders with Jinja: the oracle of these tests. */
@@ -26,7 +30,10 @@ final class JinjaProcess implements AutoCloseable {
   static final Path TESTS =
       Path.of(Objects.requireNonNull(System.getProperty("kvasir.root")), "tests");
 
+  private static final Duration LONGEST_ANSWER = Duration.ofMinutes(1);
+
   private final Process process;
+  private final Timer timer = new Timer("Jinja", true);
   private final BufferedWriter requests;
   private final BufferedReader answers;
 
@@ -43,22 +50,33 @@ final class JinjaProcess implements AutoCloseable {
   /** Why there is no oracle on this machine; empty if there is one. */
   static Optional<String> missing() {
     try {
-      Process asked =
-          new ProcessBuilder(
-                  "python3",
-                  "-c",
-                  "import jinja2; assert (3, 1, 5) <= tuple(map(int, jinja2.__version__.split('.'))) < (3, 2)")
-              .redirectErrorStream(true)
-              .start();
-      asked.getInputStream().readAllBytes();
-      return asked.waitFor() == 0
+      return succeeds(
+              "import jinja2; assert (3, 1, 5) <= tuple(map(int, jinja2.__version__.split('.'))) < (3, 2)")
           ? Optional.empty()
           : Optional.of("python3 has no jinja2 3.1.5 or later to compare with");
     } catch (IOException none) {
       return Optional.of("there is no python3 to compare with");
+    }
+  }
+
+  /** Whether {@code sum()} rounds after each float; since Python 3.12 it does not. */
+  static boolean addsFloatsOneByOne() throws IOException {
+    return succeeds("import sys; assert sys.version_info < (3, 12)");
+  }
+
+  private static boolean succeeds(String code) throws IOException {
+    Process asked =
+        new ProcessBuilder("python3", "-c", code)
+            .redirectErrorStream(true)
+            .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+            .start();
+    try {
+      return asked.waitFor(LONGEST_ANSWER.toSeconds(), TimeUnit.SECONDS) && asked.exitValue() == 0;
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      return Optional.of("interrupted");
+      return false;
+    } finally {
+      asked.destroyForcibly();
     }
   }
 
@@ -71,15 +89,25 @@ final class JinjaProcess implements AutoCloseable {
     requests.write(JSON.writeValueAsString(Map.of("template", template, "variables", variables)));
     requests.write("\n");
     requests.flush();
+    TimerTask late =
+        new TimerTask() {
+          @Override
+          public void run() {
+            process.destroyForcibly();
+          }
+        };
+    timer.schedule(late, LONGEST_ANSWER.toMillis());
     String line = answers.readLine();
+    late.cancel();
     if (line == null) {
-      throw new IOException("the Python process ended");
+      throw new IOException("the Python process ended, or gave no answer in time");
     }
     return Outcome.of(JSON.readTree(line));
   }
 
   @Override
   public void close() throws IOException {
+    timer.cancel();
     requests.close();
     answers.close();
     process.destroy();

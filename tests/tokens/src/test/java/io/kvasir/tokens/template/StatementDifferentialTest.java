@@ -20,7 +20,7 @@ class StatementDifferentialTest {
     Optional<String> missing = JinjaProcess.missing();
     assumeTrue(missing.isEmpty(), missing.orElse(""));
     long seed = Long.getLong("kvasir.template.seed", 20240205);
-    int cases = Integer.getInteger("kvasir.template.cases", LongRuns.cases(1_000, 20_000));
+    int cases = Integer.getInteger("kvasir.template.cases", LongRuns.cases(300, 20_000));
     System.out.println("statements: -Dkvasir.template.seed=" + seed);
     Random random = new Random(seed);
     JsonNode variables = JinjaProcess.JSON.readTree(RandomStatements.VARIABLES);

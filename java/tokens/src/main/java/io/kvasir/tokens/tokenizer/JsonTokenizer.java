@@ -64,13 +64,16 @@ final class JsonTokenizer extends SegmentableTokenizer {
     } catch (RuntimeException e) {
       throw new TokenizerException(file, "is no tokenizer: " + e.getMessage(), e);
     }
-    library.disableTruncation(handle);
-    library.disablePadding(handle);
     try {
+      library.disableTruncation(handle);
+      library.disablePadding(handle);
       return new JsonTokenizer(digest, library, handle, structure);
     } catch (TokenizerException | RuntimeException e) {
       library.deleteTokenizer(handle);
       throw new TokenizerException(file, "is no tokenizer: " + e.getMessage(), e);
+    } catch (Throwable e) {
+      library.deleteTokenizer(handle);
+      throw e;
     }
   }
 

@@ -11,11 +11,16 @@ import java.nio.file.Path;
 public interface ModelTokenizer extends AutoCloseable {
 
   /**
-   * The longest text, in UTF-16 units. It bounds the memory of a call, and how far regular
-   * expressions can go back, which must stay below a limit at which the native library ends the
-   * process.
+   * The longest text, in UTF-16 units. It bounds how far regular expressions can go back, which
+   * must stay below a limit at which the native library ends the process.
    */
   int MAX_CHARS = 2 << 20;
+
+  /**
+   * The largest text, in bytes of UTF-8, and the most that all tokenizers of a process work on at a
+   * time. It bounds their memory: the native library takes some hundred bytes for each of them.
+   */
+  int MAX_BYTES = 4 << 20;
 
   /**
    * Opens the tokenizer of a folder or a file: {@code tokenizer.json} if there is one, else {@code
@@ -34,12 +39,14 @@ public interface ModelTokenizer extends AutoCloseable {
   }
 
   /**
-   * Tokenizes a text. O(n log n) at worst, n its length; blocks for that long.
+   * Tokenizes a text. O(n log n) at worst, n its length; blocks for that long, and at most a second
+   * more while other texts take all of {@link #MAX_BYTES}.
    *
-   * @param text the text, at most {@link #MAX_CHARS} long
+   * @param text the text, at most {@link #MAX_CHARS} long, of at most {@link #MAX_BYTES}
    * @param addSpecialTokens whether to add what the model's files say: BOS, EOS
    * @return the token ids; the caller owns the array
-   * @throws TokenizerException if the text is too long, or the model cannot represent it
+   * @throws TokenizerException if the text is too long, the model cannot represent it, or others
+   *     took too long
    * @throws IllegalStateException if the tokenizer is closed
    */
   int[] encode(String text, boolean addSpecialTokens) throws TokenizerException;

@@ -21,7 +21,27 @@ abstract class SegmentableTokenizer implements ModelTokenizer {
 
   @Override
   public final int[] encode(String text, boolean addSpecialTokens) throws TokenizerException {
-    return encodeWhole(prepare(text), addSpecialTokens);
+    return encodeBounded(prepare(text), addSpecialTokens, Long.MAX_VALUE);
+  }
+
+  /**
+   * Tokenizes as {@link #encodeWhole}, within the bound of the process.
+   *
+   * @param prepared as there
+   * @param addSpecialTokens as there
+   * @param waitNs the time to wait for other texts; none if negative
+   * @return its ids
+   * @throws TokenizerException as there, or if other texts took too long
+   */
+  final int[] encodeBounded(String prepared, boolean addSpecialTokens, long waitNs)
+      throws TokenizerException {
+    int bytes = WellFormed.utf8Bytes(prepared, 0, prepared.length());
+    BytesInFlight.PROCESS.acquire(bytes, waitNs);
+    try {
+      return encodeWhole(prepared, addSpecialTokens);
+    } finally {
+      BytesInFlight.PROCESS.release(bytes);
+    }
   }
 
   /**
@@ -31,12 +51,37 @@ abstract class SegmentableTokenizer implements ModelTokenizer {
    * @return well-formed UTF-16, normalised where the tokenizer normalises the text as a whole
    * @throws TokenizerException if the text is too long
    */
-  String prepare(String text) throws TokenizerException {
+  final String prepare(String text) throws TokenizerException {
     if (text.length() > MAX_CHARS) {
       throw new TokenizerException(
           "a text of " + text.length() + " characters exceeds the limit of " + MAX_CHARS);
     }
-    return WellFormed.of(text);
+    String wellFormed = WellFormed.of(text);
+    checkBytes(wellFormed);
+    String normalized = normalize(wellFormed);
+    if (!normalized.equals(wellFormed)) {
+      checkBytes(normalized);
+    }
+    return normalized;
+  }
+
+  private static void checkBytes(String text) throws TokenizerException {
+    int bytes = WellFormed.utf8Bytes(text, 0, text.length());
+    if (bytes > MAX_BYTES) {
+      throw new TokenizerException(
+          "a text of " + bytes + " bytes of UTF-8 exceeds the limit of " + MAX_BYTES);
+    }
+  }
+
+  /**
+   * What happens to a whole text before added tokens are found.
+   *
+   * @param text well-formed text
+   * @return the normalised text
+   * @throws TokenizerException if it cannot be normalised
+   */
+  String normalize(String text) throws TokenizerException {
+    return text;
   }
 
   /**

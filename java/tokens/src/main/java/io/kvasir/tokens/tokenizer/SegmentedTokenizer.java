@@ -5,6 +5,7 @@ import java.util.Arrays;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.LongSupplier;
 
 /**
  * Tokenizes a text in segments that begin with added tokens, and keeps the ids of segments: the
@@ -24,6 +25,7 @@ public final class SegmentedTokenizer implements ModelTokenizer {
 
   private final LongAdder encodedChars = new LongAdder();
   private final LongAdder cachedChars = new LongAdder();
+  private final LongSupplier clock;
   private volatile boolean closed;
 
   /**
@@ -33,8 +35,20 @@ public final class SegmentedTokenizer implements ModelTokenizer {
    * @param cacheBytes the memory for segments
    */
   SegmentedTokenizer(SegmentableTokenizer tokenizer, long cacheBytes) {
+    this(tokenizer, cacheBytes, System::nanoTime);
+  }
+
+  /**
+   * Takes over a tokenizer.
+   *
+   * @param tokenizer closed by {@link #close}
+   * @param cacheBytes the memory for segments
+   * @param clock the time, in nanoseconds
+   */
+  SegmentedTokenizer(SegmentableTokenizer tokenizer, long cacheBytes, LongSupplier clock) {
     this.tokenizer = tokenizer;
     this.cache = new SegmentCache(cacheBytes);
+    this.clock = clock;
   }
 
   /**
@@ -52,25 +66,50 @@ public final class SegmentedTokenizer implements ModelTokenizer {
 
   @Override
   public int[] encode(String text, boolean addSpecialTokens) throws TokenizerException {
+    return encode(text, addSpecialTokens, clock.getAsLong() + Long.MAX_VALUE);
+  }
+
+  /**
+   * Tokenizes a text as {@link #encode(String, boolean)} does, unless time runs out: the time is
+   * looked at before each segment.
+   *
+   * @param text as there
+   * @param addSpecialTokens as there
+   * @param deadlineNanos when to give up, as {@link System#nanoTime} counts
+   * @return the token ids; the caller owns the array
+   * @throws TokenizerException as there, or if the time is over
+   */
+  public int[] encode(String text, boolean addSpecialTokens, long deadlineNanos)
+      throws TokenizerException {
     if (closed) {
       throw new IllegalStateException("the tokenizer is closed");
     }
     String prepared = tokenizer.prepare(text);
     AddedTokens cuts = tokenizer.cuts();
     if (cuts == null) {
+      int[] ids = tokenizer.encodeBounded(prepared, addSpecialTokens, left(deadlineNanos));
       encodedChars.add(prepared.length());
-      return tokenizer.encodeWhole(prepared, addSpecialTokens);
+      return ids;
     }
-    int[] ids = encodeSegments(prepared, cuts);
+    int[] ids = encodeSegments(prepared, cuts, deadlineNanos);
     return addSpecialTokens ? tokenizer.frame().around(ids) : ids;
   }
 
-  private int[] encodeSegments(String text, AddedTokens cuts) throws TokenizerException {
+  private long left(long deadlineNanos) throws TokenizerException {
+    long left = deadlineNanos - clock.getAsLong();
+    if (left <= 0) {
+      throw new TokenizerException("a text was not tokenized to its end in time");
+    }
+    return left;
+  }
+
+  private int[] encodeSegments(String text, AddedTokens cuts, long deadlineNanos)
+      throws TokenizerException {
     int[] ids = new int[64];
     int count = 0;
     int start = 0;
     for (int end : cuts.segmentEnds(text)) {
-      int[] segment = encodeSegment(text, start, end);
+      int[] segment = encodeSegment(text, start, end, left(deadlineNanos));
       if (start > 0 && segment.length > 0) {
         starts.add(segment[0]);
       }
@@ -84,14 +123,15 @@ public final class SegmentedTokenizer implements ModelTokenizer {
     return Arrays.copyOf(ids, count);
   }
 
-  private int[] encodeSegment(String text, int start, int end) throws TokenizerException {
+  private int[] encodeSegment(String text, int start, int end, long waitNs)
+      throws TokenizerException {
     SegmentCache.Key key = SegmentCache.key(text, start, end);
     int[] kept = cache.get(key);
     if (kept != null) {
       cachedChars.add(end - start);
       return kept;
     }
-    int[] ids = tokenizer.encodeWhole(text.substring(start, end), false);
+    int[] ids = tokenizer.encodeBounded(text.substring(start, end), false, waitNs);
     cache.put(key, ids);
     encodedChars.add(end - start);
     return ids;

@@ -2,7 +2,6 @@ package io.kvasir.tokens.tokenizer;
 
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.text.Normalizer;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -110,11 +109,8 @@ final class TiktokenTokenizer extends SegmentableTokenizer {
   }
 
   @Override
-  String prepare(String text) throws TokenizerException {
-    String prepared = super.prepare(text);
-    return pattern == TiktokenPattern.QWEN
-        ? Normalizer.normalize(prepared, Normalizer.Form.NFC)
-        : prepared;
+  String normalize(String text) throws TokenizerException {
+    return pattern == TiktokenPattern.QWEN ? ComposedText.of(text) : text;
   }
 
   @Override

@@ -3,7 +3,7 @@ package io.kvasir.tokens.tokenizer;
 import ai.djl.huggingface.tokenizers.jni.TokenizersLibrary;
 import java.io.File;
 import java.io.IOException;
-import java.io.OutputStream;
+import java.io.InputStream;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -12,6 +12,7 @@ import java.security.CodeSource;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -24,15 +25,33 @@ import java.util.stream.Stream;
  * damaged files, and when a regular expression backtracks too often. Stateless.
  *
  * <p>The process loads the file, tokenizes runs of characters that make the usual mistakes of
- * regular expressions quadratic, and ends.
+ * regular expressions quadratic, and ends. It sees few variables of this process.
  */
 final class TokenizerTrial {
 
   private static final long LIMIT_S = 60;
   private static final int REFUSED = 3;
 
-  /** A pattern that is O(n²) exceeds the library's limit of ten million steps with it. */
+  /**
+   * Long enough that going back over all of it from each place in one match exceeds the library's
+   * limit of ten million steps. A pattern that does so match by match stays below that limit, and
+   * is found by the time that {@link #LONG_RUNS} take.
+   */
   private static final int RUN = 5_000;
+
+  private static final int LONG_RUN = 100_000;
+  private static final String[] LONG_RUNS = {"a", " ", "!"};
+
+  /** A pattern that is O(n) takes some hundredths of a second for a long run. */
+  private static final long LONG_RUN_S = 5;
+
+  private static final long KILL_S = 5;
+
+  /** What the process needs to start: the other variables are no business of a hostile file. */
+  private static final Set<String> ENVIRONMENT =
+      Set.of("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH");
+
+  private static final int MAX_OUTPUT = 1 << 16;
 
   private static final String[] CHARACTERS = {
     " ", "\n", "\t", "\u00a0", "a", "A", "1", ".", "'", "/", "\u4e2d", "\u0301", "\ud83d\ude00"
@@ -53,9 +72,7 @@ final class TokenizerTrial {
    * @throws Exception if the library cannot be loaded
    */
   public static void main(String[] arguments) throws Exception {
-    Thread limit = new Thread(TokenizerTrial::end, "limit");
-    limit.setDaemon(true);
-    limit.start();
+    endAfter(LIMIT_S, REFUSED + 1, "");
     String json = new String(System.in.readAllBytes(), StandardCharsets.UTF_8);
     TokenizersLibrary library = NativeTokenizers.library();
     try {
@@ -72,20 +89,50 @@ final class TokenizerTrial {
           encode(library, handle, run + ASCII, false);
         }
       }
+      for (String character : LONG_RUNS) {
+        Thread limit = endAfter(LONG_RUN_S, REFUSED, slow(character));
+        encode(library, handle, character.repeat(LONG_RUN) + ASCII, false);
+        limit.interrupt();
+        limit.join();
+      }
     } catch (RuntimeException e) {
       System.out.println(e.getMessage());
       System.exit(REFUSED);
     }
   }
 
-  /** Ends this process in time even if the one that started it has ended. */
-  private static void end() {
-    try {
-      TimeUnit.SECONDS.sleep(LIMIT_S);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
-    Runtime.getRuntime().halt(REFUSED + 1);
+  private static String slow(String character) {
+    return "it takes more than "
+        + LONG_RUN_S
+        + " s for "
+        + LONG_RUN
+        + " characters '"
+        + character
+        + "'";
+  }
+
+  /**
+   * Ends this process in time, even if the one that started it has ended.
+   *
+   * @return what prevents it if it is interrupted
+   */
+  private static Thread endAfter(long seconds, int status, String reason) {
+    Thread limit =
+        new Thread(
+            () -> {
+              try {
+                TimeUnit.SECONDS.sleep(seconds);
+              } catch (InterruptedException e) {
+                return;
+              }
+              System.out.print(reason);
+              System.out.flush();
+              Runtime.getRuntime().halt(status);
+            },
+            "limit");
+    limit.setDaemon(true);
+    limit.start();
+    return limit;
   }
 
   private static void encode(TokenizersLibrary library, long handle, String text, boolean special) {
@@ -109,12 +156,8 @@ final class TokenizerTrial {
     Process process = null;
     try {
       folder = Files.createTempDirectory(NativeTokenizers.folder(), "kvasir-trial");
-      process = start(folder);
-      try (OutputStream in = process.getOutputStream()) {
-        in.write(bytes);
-      } catch (IOException e) {
-        // The process has ended early; its status says why.
-      }
+      Files.write(folder.resolve("in"), bytes);
+      process = process(folder).start();
       if (!process.waitFor(LIMIT_S, TimeUnit.SECONDS)) {
         throw new TokenizerException(file, "was not tried to its end in " + LIMIT_S + " s");
       }
@@ -128,7 +171,7 @@ final class TokenizerTrial {
       throw new TokenizerException(file, "was not tried to its end: interrupted", e);
     } finally {
       if (process != null) {
-        process.destroyForcibly();
+        kill(process);
       }
       if (folder != null) {
         remove(folder);
@@ -136,7 +179,28 @@ final class TokenizerTrial {
     }
   }
 
-  private static Process start(Path folder) throws IOException {
+  /** Ends a process, and waits a while, because it may still write into its folder. */
+  private static void kill(Process process) {
+    process.destroyForcibly();
+    boolean interrupted = Thread.interrupted();
+    try {
+      process.waitFor(KILL_S, TimeUnit.SECONDS);
+    } catch (InterruptedException e) {
+      interrupted = true;
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /**
+   * The process that tries a file.
+   *
+   * @param folder has the file as {@code in}, and receives all that the process writes
+   * @return what starts it
+   * @throws IOException if its classes are in no file
+   */
+  static ProcessBuilder process(Path folder) throws IOException {
     List<String> line = new ArrayList<>();
     line.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     line.addAll(
@@ -153,9 +217,11 @@ final class TokenizerTrial {
             TokenizerTrial.class.getName()));
     ProcessBuilder builder = new ProcessBuilder(line);
     builder.directory(folder.toFile());
+    builder.environment().keySet().retainAll(ENVIRONMENT);
+    builder.redirectInput(folder.resolve("in").toFile());
     builder.redirectOutput(folder.resolve("out").toFile());
     builder.redirectError(folder.resolve("err").toFile());
-    return builder.start();
+    return builder;
   }
 
   /** The jar or folder of a class. */
@@ -169,14 +235,20 @@ final class TokenizerTrial {
 
   private static String reason(int status, Path folder) throws IOException {
     if (status == REFUSED) {
-      return "is no tokenizer: " + Files.readString(folder.resolve("out"));
+      return "is no tokenizer: " + read(folder.resolve("out"));
     }
-    String errors = Files.readString(folder.resolve("err"));
+    String errors = read(folder.resolve("err"));
     Matcher panic = PANIC.matcher(errors);
     return "ends the process that reads it (status "
         + status
         + "): "
         + (panic.find() ? panic.group(1) : errors);
+  }
+
+  private static String read(Path file) throws IOException {
+    try (InputStream in = Files.newInputStream(file)) {
+      return new String(in.readNBytes(MAX_OUTPUT), StandardCharsets.UTF_8);
+    }
   }
 
   private static void remove(Path folder) {

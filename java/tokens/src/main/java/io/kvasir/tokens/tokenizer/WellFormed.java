@@ -1,6 +1,6 @@
 package io.kvasir.tokens.tokenizer;
 
-/** Replaces surrogates without a pair, which UTF-8 cannot represent. Stateless. */
+/** Text that UTF-8 can represent: surrogates without a pair are replaced. Stateless. */
 final class WellFormed {
 
   private WellFormed() {}
@@ -22,6 +22,25 @@ final class WellFormed {
       broken = nextBroken(text, broken + 1);
     }
     return mended.toString();
+  }
+
+  /**
+   * Counts the bytes of UTF-8. O(n), nothing is allocated.
+   *
+   * @param text well-formed text
+   * @param start where to begin
+   * @param end where to end
+   * @return the bytes
+   */
+  static int utf8Bytes(CharSequence text, int start, int end) {
+    int bytes = end - start;
+    for (int i = start; i < end; i++) {
+      char unit = text.charAt(i);
+      if (unit >= 0x80) {
+        bytes += unit < 0x800 || Character.isSurrogate(unit) ? 1 : 2;
+      }
+    }
+    return bytes;
   }
 
   private static int nextBroken(String text, int from) {

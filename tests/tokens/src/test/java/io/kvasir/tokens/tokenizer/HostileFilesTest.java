@@ -56,6 +56,11 @@ class HostileFilesTest {
       split.putObject("pattern").put("Regex", slow.replace('x', 'a'));
       files.put(pattern.toString(), "retry-limit-in-match over");
     }
+    ObjectNode quadratic = tiny.json().deepCopy();
+    ObjectNode split = quadratic.putObject("pre_tokenizer").put("type", "Split");
+    split.put("behavior", "Isolated").put("invert", false);
+    split.putObject("pattern").put("Regex", "a+c");
+    files.put(quadratic.toString(), "takes more than 5 s for 100000 characters 'a'");
     return files;
   }
 
@@ -105,6 +110,14 @@ class HostileFilesTest {
     assertThat(ended.errors())
         .contains(file + ": the tokenizers library cannot be extracted to this folder")
         .contains("-Dkvasir.tokens.folder names another");
+  }
+
+  @Test
+  void theTrialSeesFewVariablesAndReadsAFile() throws Exception {
+    ProcessBuilder trial = TokenizerTrial.process(folder);
+    assertThat(trial.environment().keySet())
+        .isSubsetOf("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH");
+    assertThat(trial.redirectInput().file()).hasParent(folder.toFile());
   }
 
   /**

@@ -3,6 +3,7 @@ package io.kvasir.tokens.tokenizer;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.kvasir.testing.harness.LongRuns;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
@@ -22,7 +23,7 @@ class JsonTokenizerTest {
     tiny.write(folder);
     long seed = Long.getLong("kvasir.test.seed", 20261127L);
     System.out.println("-Dkvasir.test.seed=" + seed);
-    String text = MixedText.of(new Random(seed), 1 << 20);
+    String text = MixedText.of(new Random(seed), LongRuns.cases(1 << 19, 1 << 20));
     try (ModelTokenizer tokenizer = TokenizerFiles.open(folder, false);
         ModelTokenizer segmented = SegmentedTokenizer.open(folder, 1 << 20)) {
       List<Integer> expected = tiny.slowly(WellFormed.of(text), tiny.added.keySet());

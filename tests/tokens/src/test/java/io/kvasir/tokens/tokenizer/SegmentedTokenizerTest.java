@@ -3,12 +3,14 @@ package io.kvasir.tokens.tokenizer;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.kvasir.testing.harness.LongRuns;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -19,6 +21,8 @@ class SegmentedTokenizerTest {
 
   /** Two kinds of models; byte-level BPE has its own test, and the others differ around them. */
   private static final Set<String> LARGE = Set.of("Metaspace, first", "WordPiece");
+
+  private static final int LARGEST = LongRuns.cases(1 << 19, 1 << 20);
 
   @TempDir private Path folder;
 
@@ -72,7 +76,7 @@ class SegmentedTokenizerTest {
       try (SegmentedTokenizer segmented = open(kind.getValue());
           ModelTokenizer whole = TokenizerFiles.open(folder, false)) {
         assertThat(segmented.uncutReason()).as(kind.getKey()).isEmpty();
-        int maxChars = LARGE.contains(kind.getKey()) ? 1 << 20 : 1 << 16;
+        int maxChars = LARGE.contains(kind.getKey()) ? LARGEST : 1 << 16;
         for (int chars = 1; chars <= maxChars; chars *= chars < 1 << 8 ? 2 : 16) {
           String text = MixedText.of(random, chars);
           assertThat(segmented.encode(text, true))
@@ -116,6 +120,32 @@ class SegmentedTokenizerTest {
     segmented.close();
     assertThatThrownBy(() -> segmented.encode("a<|im_end|>", true))
         .isInstanceOf(IllegalStateException.class);
+  }
+
+  @Test
+  void theDeadlineIsLookedAtBeforeEachSegment() throws Exception {
+    TinyTokenizer.byteLevel(true).add("<|im_end|>").write(folder);
+    AtomicLong clock = new AtomicLong(Long.MAX_VALUE - 50); // and on to negative values
+    try (SegmentedTokenizer segmented =
+        new SegmentedTokenizer(
+            TokenizerFiles.open(folder, false), CACHE_BYTES, clock::getAndIncrement)) {
+      StringBuilder text = new StringBuilder();
+      for (int i = 0; i < 100; i++) {
+        text.append("<|im_end|>").append(100 + i);
+      }
+      assertThatThrownBy(() -> segmented.encode(text.toString(), true, clock.get() + 60))
+          .isInstanceOf(TokenizerException.class)
+          .hasMessageContaining("in time");
+      assertThat(segmented.encodedChars()).as("60 segments").isEqualTo(60 * 13);
+      int[] ids = segmented.encode(text.toString(), true, clock.get() + 101);
+      assertThat(segmented.encode(text.toString(), true)).isEqualTo(ids);
+      assertThat(segmented.encodedChars()).isEqualTo(100 * 13);
+    }
+    try (SegmentedTokenizer whole = open(TinyTokenizer.byteLevel(false))) {
+      assertThatThrownBy(() -> whole.encode("a", true, System.nanoTime()))
+          .hasMessageContaining("in time");
+      assertThat(whole.encodedChars()).isZero();
+    }
   }
 
   @Test

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.knuddels.jtokkit.Encodings;
 import com.knuddels.jtokkit.api.Encoding;
 import com.knuddels.jtokkit.api.EncodingType;
+import io.kvasir.testing.harness.LongRuns;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
@@ -58,7 +59,7 @@ class TiktokenTokenizerTest {
             .getEncoding(EncodingType.fromName(name).orElseThrow());
     long seed = Long.getLong("kvasir.test.seed", 20261127L);
     System.out.println("-Dkvasir.test.seed=" + seed);
-    String text = MixedText.of(new Random(seed), 1 << 20);
+    String text = MixedText.of(new Random(seed), LongRuns.cases(1 << 19, 1 << 20));
     try (ModelTokenizer tokenizer = ModelTokenizer.open(folder)) {
       assertThat(tokenizer.encode(text, true)).isEqualTo(expected(reference, WellFormed.of(text)));
       for (String run : List.of(" ", "a", "A", "\n", "中", "1", ".", "\u0301", "ab", " \n")) {
@@ -145,6 +146,9 @@ class TiktokenTokenizerTest {
           .as("the last > is composed")
           .hasSize(12);
       assertThat(tokenizer.encode("<|im_end|>12", false)).containsExactly(IM_END, '1', '2');
+      assertThatThrownBy(() -> tokenizer.encode("e" + "\u0301".repeat(1_001), false))
+          .isInstanceOf(TokenizerException.class)
+          .hasMessageContaining("combining marks");
     }
   }
 

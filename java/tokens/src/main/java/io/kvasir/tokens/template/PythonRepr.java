@@ -193,7 +193,7 @@ final class PythonRepr {
   /** Appends so many digits. */
   static void hex(StringBuilder text, int number, int digits) {
     for (int shift = 4 * (digits - 1); shift >= 0; shift -= 4) {
-      text.append(Character.forDigit(number >> shift & 0xf, 16));
+      text.append(Character.forDigit((number >> shift) & 0xf, 16));
     }
   }
 

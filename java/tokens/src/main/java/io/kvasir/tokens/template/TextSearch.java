@@ -21,7 +21,7 @@ final class TextSearch {
     boolean simple = wanted.length() <= SHORT || wanted.length() > text.length();
     run.work(
         wanted.length() <= SHORT
-            ? (long) text.length() * (wanted.length() + 15) >> 4
+            ? ((long) text.length() * (wanted.length() + 15)) >> 4
             : 4L * (text.length() + wanted.length()));
     this.borders = new int[simple ? 0 : wanted.length()];
     measureBorders();

@@ -129,16 +129,16 @@ class TemplateCostTest {
             Math.scalb(1.0, -44),
             Math.scalb(1.0, -1074),
             Math.scalb(1.0, -1022),
-            1125899906842624.25,
+            Math.scalb(1.0, 50) + 0.25,
             2e-323,
-            9007199254740993e22,
+            1e22,
             -1e-5,
             1e16,
             Double.MAX_VALUE);
     assertThat(render("{{ x }}", floats))
         .isEqualTo(
             "[5.684341886080802e-14, 5e-324, 2.2250738585072014e-308, 1125899906842624.2,"
-                + " 2e-323, 9.007199254740993e+37, -1e-05, 1e+16, 1.7976931348623157e+308]");
+                + " 2e-323, 1e+22, -1e-05, 1e+16, 1.7976931348623157e+308]");
   }
 
   @ParameterizedTest
@@ -159,8 +159,7 @@ class TemplateCostTest {
   @Test
   void theTimeIsLookedAtAllThousandSteps() {
     AtomicLong looks = new AtomicLong();
-    TemplateLimits limits =
-        new TemplateLimits(1000, 200, 1 << 20, 1 << 20, Duration.ofNanos(10));
+    TemplateLimits limits = new TemplateLimits(1000, 200, 1 << 20, 1 << 20, Duration.ofNanos(10));
     Run run = new Run(Map.of(), limits, Rendering.CLOCK, looks::incrementAndGet);
     for (int i = 0; i < 10 * 1024 + 1023; i++) {
       run.step();

@@ -33,9 +33,9 @@ final class TokenizerTrial {
   private static final int REFUSED = 3;
 
   /**
-   * Long enough that going back over all of it from each place in one match exceeds the library's
-   * limit of ten million steps. A pattern that does so match by match stays below that limit, and
-   * is found by the time that {@link #LONG_RUNS} take.
+   * A match that is O(n²) exceeds the library's limit of ten million steps of a match with it. A
+   * pattern that tries O(n) steps at each of n places does not: the time for {@link #LONG_RUNS}
+   * shows it.
    */
   private static final int RUN = 5_000;
 

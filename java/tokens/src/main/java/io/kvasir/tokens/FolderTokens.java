@@ -111,8 +111,7 @@ final class FolderTokens implements ModelTokens {
             () -> {
               int[] tokens = null;
               try {
-                boolean late = System.nanoTime() - sinceNs > MAX_WAIT_NS;
-                tokens = late ? null : tokens(path, body);
+                tokens = tokens(path, body, sinceNs + MAX_WAIT_NS);
               } finally {
                 bytes.release(body.length);
                 then.accept(tokens);
@@ -125,10 +124,15 @@ final class FolderTokens implements ModelTokens {
   }
 
   /** The tokens of a request; null if they cannot be made. */
-  private int @Nullable [] tokens(String path, byte[] body) {
+  private int @Nullable [] tokens(String path, byte[] body, long deadlineNs) {
+    if (System.nanoTime() - deadlineNs > 0) {
+      return null; // it has waited too long
+    }
     try {
       Map<String, Object> request = ChatReader.parse(body);
-      return path.equals(COMPLETIONS) ? ofText(request) : ofChat(path, request);
+      return path.equals(COMPLETIONS)
+          ? ofText(request, deadlineNs)
+          : ofChat(path, request, deadlineNs);
     } catch (UnclearRequestException | TokenizerException e) {
       LOG.debug("{}: no tokens of a request to {}: {}", folder, path, e.getMessage());
     } catch (TemplateException e) {
@@ -148,15 +152,18 @@ final class FolderTokens implements ModelTokens {
     return null;
   }
 
-  private int @Nullable [] ofText(Map<String, Object> request) throws TokenizerException {
+  private int @Nullable [] ofText(Map<String, Object> request, long deadlineNs)
+      throws TokenizerException {
     boolean adds = !Boolean.FALSE.equals(request.get("add_special_tokens"));
     if (request.get("truncate_prompt_tokens") != null) {
       return null;
     }
-    return request.get("prompt") instanceof String text ? tokenizer.encode(text, adds) : null;
+    return request.get("prompt") instanceof String text
+        ? tokenizer.encode(text, adds, deadlineNs)
+        : null;
   }
 
-  private int @Nullable [] ofChat(String path, Map<String, Object> request)
+  private int @Nullable [] ofChat(String path, Map<String, Object> request, long deadlineNs)
       throws UnclearRequestException, TokenizerException {
     if (templates == null) {
       return null;
@@ -168,7 +175,7 @@ final class FolderTokens implements ModelTokens {
     String text =
         template.render(
             input.context(templates.specialTokens()), Clock.system(ZoneId.systemDefault()));
-    return tokenizer.encode(input.cut(text), adds);
+    return tokenizer.encode(input.cut(text), adds, deadlineNs);
   }
 
   @Override

@@ -1,5 +1,6 @@
 package io.kvasir.tokens;
 
+import com.fasterxml.jackson.databind.ObjectMapper;
 import io.kvasir.gateway.tokens.ModelTokens;
 import io.kvasir.tokens.chat.ChatInput;
 import io.kvasir.tokens.chat.ChatReader;
@@ -11,11 +12,13 @@ import io.kvasir.tokens.tokenizer.SegmentedTokenizer;
 import io.kvasir.tokens.tokenizer.TokenizerException;
 import io.kvasir.tokens.tokenizer.TokenizerPool;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.ZoneId;
 import java.util.Arrays;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -42,6 +45,11 @@ final class FolderTokens implements ModelTokens {
   private static final long QUIET_NS = TimeUnit.MINUTES.toNanos(1);
   private static final int SHOWN_FRAMES = 8;
   private static final String COMPLETIONS = "/v1/completions";
+  private static final ObjectMapper JSON = new ObjectMapper();
+
+  /** Models whose engines have code of their own for chats. */
+  private static final Set<String> RENDERED_OTHERWISE =
+      Set.of("gpt_oss", "deepseek_v32", "deepseek_v4", "kimi_k2", "kimi_k25");
 
   /** Where vLLM adds special tokens to the rendered text unless it is told not to. */
   private static final String RESPONSES = "/v1/responses";
@@ -62,23 +70,39 @@ final class FolderTokens implements ModelTokens {
     this.pool = new TokenizerPool(threads, MAX_WAITING);
   }
 
+  /** The templates that engines use for chats; null if they use none, or one that is not known. */
+  private static @Nullable ChatTemplates templates(Path folder) throws IOException {
+    Path file = folder.resolve("config.json");
+    String type =
+        Files.exists(file) ? JSON.readTree(Files.readString(file)).path("model_type").asText() : "";
+    if (RENDERED_OTHERWISE.contains(type)) {
+      LOG.warn(
+          "{}: engines do not render chats of {} by a template: only completions get their tokens"
+              + " here",
+          folder,
+          type);
+      return null;
+    }
+    try {
+      ChatTemplates templates = ChatTemplates.read(folder);
+      templates.choose(false);
+      return templates;
+    } catch (TemplateException e) {
+      LOG.warn(
+          "{}: its chat template cannot be used: {}: only completions get their tokens here",
+          folder,
+          e.getMessage());
+      return null;
+    }
+  }
+
   /**
    * Opens a folder.
    *
    * @throws IOException naming the file, if there is no tokenizer that can be used
    */
   static FolderTokens open(Path folder) throws IOException {
-    ChatTemplates templates = null;
-    try {
-      templates = ChatTemplates.read(folder);
-      templates.choose(false);
-    } catch (TemplateException e) {
-      templates = null;
-      LOG.warn(
-          "{}: its chat template cannot be used: {}: only completions get their tokens here",
-          folder,
-          e.getMessage());
-    }
+    ChatTemplates templates = templates(folder);
     try {
       SegmentedTokenizer tokenizer = SegmentedTokenizer.open(folder, CACHE_BYTES);
       if (!tokenizer.uncutReason().isEmpty()) {

@@ -250,6 +250,21 @@ class AgentTokensTest {
     }
   }
 
+  @ParameterizedTest
+  @EnumSource(Api.class)
+  void turnsMatchByTokensThatTheGatewayMakes(Api api) throws IOException {
+    try (StandInServer one = StandInServer.start(EngineFlavor.VLLM, RANKS);
+        StandInServer other = StandInServer.start(EngineFlavor.VLLM, RANKS);
+        StandInServer renderer = StandInServer.rendering(1);
+        TestGateway gateway =
+            TestGateway.of(List.of(one.worker(), other.worker()))
+                .router("cost")
+                .tokens(StandInServer.MODEL, new BorrowedTokens(renderer, api.path))
+                .start()) {
+      assertThat(share(gateway, api)).as("seed %d", SEED).isGreaterThan(0.98);
+    }
+  }
+
   /** A renderer that is gone costs the tokens of its requests, not their answers. */
   @Test
   void withoutItsRendererAWorkerIsAskedItself() throws IOException {

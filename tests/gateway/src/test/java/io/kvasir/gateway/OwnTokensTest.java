@@ -9,13 +9,9 @@ import io.kvasir.gateway.tokens.ModelTokens;
 import io.kvasir.testing.harness.Await;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Consumer;
-import java.util.stream.StreamSupport;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** Tokens that the gateway makes itself count where they are those of the engine. */
@@ -25,74 +21,7 @@ class OwnTokensTest {
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final int FIRST = 8; // made both ways
 
-  /** Tokens as another engine of the model makes them, changed from a position on. */
-  private static final class Borrowed implements ModelTokens {
-
-    private final StandInServer renderer;
-    private final AtomicInteger made = new AtomicInteger();
-    private volatile int wrongFrom = Integer.MAX_VALUE;
-    private volatile boolean full;
-    private volatile boolean silent;
-    private volatile boolean unclear;
-
-    Borrowed(StandInServer renderer) {
-      this.renderer = renderer;
-    }
-
-    @Override
-    public String name() {
-      return "a borrowed tokenizer";
-    }
-
-    @Override
-    public boolean serves(String path) {
-      return path.equals("/v1/messages") || path.equals("/v1/chat/completions");
-    }
-
-    @Override
-    public boolean make(String path, byte[] body, Consumer<int @Nullable []> then) {
-      if (full) {
-        return false;
-      }
-      Thread thread =
-          new Thread(
-              () -> {
-                int[] tokens =
-                    tokens(
-                        renderer.ask(
-                            path + "/render", named(new String(body, StandardCharsets.UTF_8))));
-                for (int i = wrongFrom; i < tokens.length; i++) {
-                  tokens[i] += 1_000;
-                }
-                made.incrementAndGet();
-                if (!silent) {
-                  then.accept(unclear ? null : tokens);
-                }
-              });
-      thread.start();
-      return true;
-    }
-
-    private static int[] tokens(JsonNode reply) {
-      JsonNode ids = reply.has("token_ids") ? reply.get("token_ids") : reply.get("tokens");
-      return StreamSupport.stream(ids.spliterator(), false).mapToInt(JsonNode::asInt).toArray();
-    }
-
-    @Override
-    public String place(int[] tokens, int at) {
-      return "segment 0";
-    }
-
-    @Override
-    public void close() {}
-  }
-
   private final Random random = new Random(35);
-
-  /** A body for the stand-in, whose model has another name. */
-  private static String named(String body) {
-    return body.replace("\"model\":\"m\"", "\"model\":\"" + MODEL + "\"");
-  }
 
   private String words() {
     StringBuilder words = new StringBuilder();
@@ -127,13 +56,15 @@ class OwnTokensTest {
   @Test
   void anEngineThatAgreesIsNoLongerAsked() {
     try (StandInServer renderer = StandInServer.rendering(1)) {
-      Borrowed tokens = new Borrowed(renderer);
+      BorrowedTokens tokens = new BorrowedTokens(renderer, "/v1/messages", "/v1/chat/completions");
       AtomicInteger questions = new AtomicInteger();
       ScriptedEngine.Script engine =
           (request, link) -> {
             if (request.target().endsWith("/render")) {
               questions.incrementAndGet();
-              link.json(200, renderer.ask(request.target(), named(request.text())).toString());
+              link.json(
+                  200,
+                  renderer.ask(request.target(), BorrowedTokens.named(request.text())).toString());
             } else {
               EngineLink.answer(request, link);
             }
@@ -182,7 +113,7 @@ class OwnTokensTest {
   void whatCannotBeMadeHereIsAskedOfTheEngine() {
     try (StandInServer engine = StandInServer.rendering(1);
         StandInServer renderer = StandInServer.rendering(1)) {
-      Borrowed tokens = new Borrowed(renderer);
+      BorrowedTokens tokens = new BorrowedTokens(renderer, "/v1/messages", "/v1/chat/completions");
       try (TestGateway gateway = gateway(engine, tokens)) {
         agree(gateway);
         tokens.unclear = true;
@@ -199,7 +130,7 @@ class OwnTokensTest {
   void differencesAreNamedAndTheEngineAsked() {
     try (StandInServer engine = StandInServer.rendering(1);
         StandInServer renderer = StandInServer.rendering(1)) {
-      Borrowed tokens = new Borrowed(renderer);
+      BorrowedTokens tokens = new BorrowedTokens(renderer, "/v1/messages", "/v1/chat/completions");
       tokens.wrongFrom = 20;
       try (TestGateway gateway = gateway(engine, tokens)) {
         ask(gateway);
@@ -225,7 +156,7 @@ class OwnTokensTest {
   void withoutAnEngineToAskItsOwnTokensCount() {
     try (StandInServer engine = StandInServer.start(EngineFlavor.VLLM, 2);
         StandInServer renderer = StandInServer.rendering(1)) {
-      Borrowed tokens = new Borrowed(renderer);
+      BorrowedTokens tokens = new BorrowedTokens(renderer, "/v1/messages", "/v1/chat/completions");
       try (TestGateway gateway = gateway(engine, tokens)) {
         for (int i = 0; i < 20; i++) {
           ask(gateway);
@@ -244,7 +175,7 @@ class OwnTokensTest {
   void tokensThatDoNotComeAreNotWaitedForLong() {
     try (StandInServer engine = StandInServer.start(EngineFlavor.VLLM, 1);
         StandInServer renderer = StandInServer.rendering(1)) {
-      Borrowed tokens = new Borrowed(renderer);
+      BorrowedTokens tokens = new BorrowedTokens(renderer, "/v1/messages", "/v1/chat/completions");
       tokens.silent = true;
       try (TestGateway gateway =
           TestGateway.of(List.of(engine.worker()))

@@ -96,6 +96,16 @@ class FolderTokensTest {
   }
 
   @Test
+  void modelsThatEnginesRenderOtherwiseLeaveCompletions() throws Exception {
+    TinyFolders.write(folder, TEMPLATE);
+    Files.writeString(folder.resolve("config.json"), "{\"model_type\":\"gpt_oss\"}");
+    try (ModelTokens tokens = open(folder)) {
+      assertThat(tokens.serves("/v1/messages")).isFalse();
+      assertThat(tokens.serves("/v1/completions")).isTrue();
+    }
+  }
+
+  @Test
   void aFolderWithoutATokenizerIsRefused() throws Exception {
     Files.writeString(folder.resolve("chat_template.jinja"), TEMPLATE);
     assertThatThrownBy(() -> open(folder))

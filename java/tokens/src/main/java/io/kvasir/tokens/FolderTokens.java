@@ -51,7 +51,7 @@ final class FolderTokens implements ModelTokens {
   private static final Set<String> RENDERED_OTHERWISE =
       Set.of("gpt_oss", "deepseek_v32", "deepseek_v4", "kimi_k2", "kimi_k25");
 
-  /** Where vLLM adds special tokens to the rendered text unless it is told not to. */
+  /** The endpoint at which vLLM adds special tokens by default. */
   private static final String RESPONSES = "/v1/responses";
 
   private final Path folder;

@@ -7,10 +7,6 @@ import io.kvasir.gateway.route.FleetWorker;
 import io.kvasir.gateway.route.ModelFleet;
 import io.kvasir.gateway.route.ModelFleets;
 import java.io.IOException;
-import java.io.InputStream;
-import java.net.HttpURLConnection;
-import java.net.URI;
-import java.nio.charset.StandardCharsets;
 import java.util.Iterator;
 import java.util.concurrent.TimeUnit;
 
@@ -20,8 +16,7 @@ import java.util.concurrent.TimeUnit;
  */
 final class SelfCheck {
 
-  private static final int TIMEOUT_MS = 30_000;
-  private static final int MAX_SHOWN_BYTES = 2_000;
+  private static final int MAX_SHOWN_CHARACTERS = 2_000;
   private static final int POLL_MS = 50;
 
   private SelfCheck() {}
@@ -89,29 +84,14 @@ final class SelfCheck {
             + JsonText.quoted(models.next())
             + ",\"messages\":[{\"role\":\"user\",\"content\":\"Hello\"}],"
             + "\"max_tokens\":4,\"stream\":true}";
-    HttpURLConnection connection =
-        (HttpURLConnection)
-            URI.create("http://" + host + ":" + gateway.port() + "/v1/chat/completions")
-                .toURL()
-                .openConnection();
-    connection.setConnectTimeout(TIMEOUT_MS);
-    connection.setReadTimeout(TIMEOUT_MS);
-    connection.setRequestProperty("content-type", "application/json");
-    connection.setDoOutput(true);
-    connection.getOutputStream().write(body.getBytes(StandardCharsets.UTF_8));
-    int status = connection.getResponseCode();
-    try (InputStream reply =
-        status < 400 ? connection.getInputStream() : connection.getErrorStream()) {
-      String text = new String(reply.readAllBytes(), StandardCharsets.UTF_8);
-      boolean answered = status == 200 && text.endsWith("data: [DONE]\n\n");
-      console.note(
-          answered
-              ? "kvasir: the check was answered"
-              : "kvasir: the check failed with status "
-                  + status
-                  + ": "
-                  + text.substring(0, Math.min(text.length(), MAX_SHOWN_BYTES)));
-      return answered;
-    }
+    OwnRequest.Answer answer = OwnRequest.send(gateway, host, "/v1/chat/completions", body);
+    boolean answered = answer.status() == 200 && answer.text().endsWith("data: [DONE]\n\n");
+    String shown =
+        answer.text().substring(0, Math.min(answer.text().length(), MAX_SHOWN_CHARACTERS));
+    console.note(
+        answered
+            ? "kvasir: the check was answered"
+            : "kvasir: the check failed with status " + answer.status() + ": " + shown);
+    return answered;
   }
 }

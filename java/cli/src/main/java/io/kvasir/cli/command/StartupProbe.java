@@ -7,10 +7,6 @@ import io.kvasir.gateway.route.EndpointTokens;
 import io.kvasir.gateway.route.InexactCause;
 import io.kvasir.gateway.route.ModelFleet;
 import java.io.IOException;
-import java.io.InputStream;
-import java.net.HttpURLConnection;
-import java.net.URI;
-import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
@@ -24,7 +20,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class StartupProbe {
 
-  private static final int TIMEOUT_MS = 30_000;
   private static final long EVENTS_MS = 5_000;
   private static final long POLL_MS = 50;
   private static final int UNAVAILABLE = 503;
@@ -98,22 +93,7 @@ final class StartupProbe {
   /** Returns the status; 503 if there is no answer. */
   private static int send(Gateway gateway, String host, String path, String body) {
     try {
-      HttpURLConnection connection =
-          (HttpURLConnection)
-              URI.create("http://" + host + ":" + gateway.port() + path).toURL().openConnection();
-      connection.setConnectTimeout(TIMEOUT_MS);
-      connection.setReadTimeout(TIMEOUT_MS);
-      connection.setRequestProperty("content-type", "application/json");
-      connection.setDoOutput(true);
-      connection.getOutputStream().write(body.getBytes(StandardCharsets.UTF_8));
-      int status = connection.getResponseCode();
-      try (InputStream reply =
-          status < 400 ? connection.getInputStream() : connection.getErrorStream()) {
-        if (reply != null) {
-          reply.readAllBytes();
-        }
-      }
-      return status;
+      return OwnRequest.send(gateway, host, path, body).status();
     } catch (IOException e) {
       return UNAVAILABLE;
     }

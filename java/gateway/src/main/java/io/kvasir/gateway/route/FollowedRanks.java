@@ -10,7 +10,6 @@ import io.kvasir.gateway.events.RankReport;
 import io.kvasir.gateway.verify.EventHistories;
 import io.kvasir.gateway.verify.SentBytes;
 import io.kvasir.gateway.verify.SentPrompts;
-import io.kvasir.gateway.verify.Verdict;
 import io.kvasir.gateway.verify.WorkerChecks;
 import io.kvasir.gateway.worker.EventEndpoints;
 import io.kvasir.model.RankId;
@@ -281,11 +280,9 @@ public final class FollowedRanks implements AutoCloseable {
     if (followed == null) {
       return InexactCause.NO_EVENTS;
     }
-    if (followed.checks.tokens().verdict() == Verdict.CONTRADICTED) {
-      return InexactCause.TOKEN_MISMATCH;
-    }
-    if (followed.checks.steering().verdict() == Verdict.CONTRADICTED) {
-      return InexactCause.RANK_MISMATCH;
+    InexactCause found = InexactCause.of(followed.checks);
+    if (found != null) {
+      return found;
     }
     InexactCause worst = worker.profile().partlyAnnounced() ? InexactCause.UPPER_BOUND : null;
     for (int rank = 0; rank < followed.ranks; rank++) {

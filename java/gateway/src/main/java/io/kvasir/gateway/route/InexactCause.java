@@ -1,6 +1,8 @@
 package io.kvasir.gateway.route;
 
 import io.kvasir.gateway.events.RankReport;
+import io.kvasir.gateway.verify.Verdict;
+import io.kvasir.gateway.verify.WorkerChecks;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
@@ -55,6 +57,14 @@ public enum InexactCause {
   /** {@return the name in reports} */
   public String code() {
     return name().toLowerCase(Locale.ROOT);
+  }
+
+  /** Why a worker's events contradict how its requests are placed; null if they do not. */
+  static @Nullable InexactCause of(WorkerChecks checks) {
+    if (checks.tokens().verdict() == Verdict.CONTRADICTED) {
+      return TOKEN_MISMATCH;
+    }
+    return checks.steering().verdict() == Verdict.CONTRADICTED ? RANK_MISMATCH : null;
   }
 
   /** Why a rank is not matched exactly; null if it is. */

@@ -5,7 +5,7 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * Bounds the UTF-8 bytes that are tokenized at a time: the native library takes some hundred bytes
- * of memory for each. Those who wait are served in their order. Thread-safe.
+ * of memory for each. Waiting calls go on in the order of their arrival. Thread-safe.
  */
 final class BytesInFlight {
 

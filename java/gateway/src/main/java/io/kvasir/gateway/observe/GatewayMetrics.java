@@ -124,6 +124,19 @@ public final class GatewayMetrics {
   }
 
   /**
+   * A decode worker computes a prompt itself.
+   *
+   * @param reason why, for example {@code no_prefill_worker}
+   */
+  public void onLocalPrefill(String reason) {
+    counter(
+            "kvasir.local.prefills",
+            "Prompts that a decode worker has computed itself, by reason",
+            Tags.of("reason", reason))
+        .increment();
+  }
+
+  /**
    * A request is over.
    *
    * @param endpoint the endpoint, for example {@code chat_completions}

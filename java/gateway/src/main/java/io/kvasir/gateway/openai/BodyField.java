@@ -27,6 +27,8 @@ public enum BodyField {
   MAX_TOKENS(Type.INTEGER),
   /** Most output tokens, in the Responses API. */
   MAX_OUTPUT_TOKENS(Type.INTEGER),
+  /** Least output tokens. */
+  MIN_TOKENS(Type.ANY),
   /** The number of replies to generate. */
   N(Type.INTEGER),
   /** The client's user. */

@@ -340,6 +340,11 @@ public final class BodyScan {
     return new PromptReader(this).hasOtherContent();
   }
 
+  /** {@return whether a completion has one prompt; true for other bodies} */
+  public boolean hasOnePrompt() {
+    return new PromptReader(this).hasOnePrompt();
+  }
+
   /**
    * {@return whether some message of a chat is an answer of the model. O(bytes) on each call,
    * without decoding contents}

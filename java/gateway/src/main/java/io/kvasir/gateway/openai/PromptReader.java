@@ -75,6 +75,28 @@ final class PromptReader {
     }
   }
 
+  /** {@return whether a completion has one text or one list of tokens} */
+  boolean hasOnePrompt() {
+    try {
+      if (!goTo(BodyField.PROMPT) || json.peek() != '[') {
+        return true;
+      }
+      json.beginArray();
+      int elements = 0;
+      while (elements < 2 && json.nextElement()) {
+        int first = json.peek();
+        if (first != '"' && first != '[') {
+          return true;
+        }
+        json.skip();
+        elements++;
+      }
+      return elements < 2;
+    } catch (JsonException e) {
+      throw new IllegalStateException("the body was changed after its scan", e);
+    }
+  }
+
   /** {@return whether some message of a chat is an answer of the model} */
   boolean hasAnswer() {
     try {

@@ -374,10 +374,32 @@ final class Arrival {
   private void run(Inbound inbound, @Nullable ModelFleet fleet) {
     List<FleetWorker> workers = fleet == null ? services.fleets().workers() : fleet.workers();
     Placing placing =
-        new Placing(exchange.loop(), inbound, fleet, workers, owner, services, tally.arrivedNs());
+        new Placing(
+            exchange.loop(),
+            inbound,
+            Leg.WHOLE,
+            fleet,
+            workers,
+            owner,
+            services,
+            tally.arrivedNs());
     ProxyRun run =
         new ProxyRun(
             exchange, inbound, placing, services, shared.owners(), tally, shared.runs()::remove);
+    ModelFleet prefills = fleet == null ? null : services.fleets().prefillFleet(inbound.model());
+    if (fleet != null && prefills != null && owner == null && Splitting.applies(inbound, fleet)) {
+      run.split(
+          new Placing(
+              exchange.loop(),
+              inbound,
+              Leg.PREFILL,
+              prefills,
+              prefills.workers(),
+              null,
+              services,
+              tally.arrivedNs()),
+          Splitting.decodesWhole(fleet));
+    }
     shared.runs().add(run);
     run.start();
   }

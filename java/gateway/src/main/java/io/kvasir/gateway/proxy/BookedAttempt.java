@@ -3,6 +3,7 @@ package io.kvasir.gateway.proxy;
 import io.kvasir.exchange.EventLoop;
 import io.kvasir.fleet.router.FleetRequest;
 import io.kvasir.fleet.router.Placement;
+import io.kvasir.gateway.disagg.LegBody;
 import io.kvasir.gateway.route.FollowedRanks;
 import io.kvasir.gateway.route.ModelFleet;
 import io.kvasir.gateway.route.ModelFleet.Target;
@@ -124,7 +125,8 @@ final class BookedAttempt {
         among.router(),
         placement.attempt(),
         evidence,
-        prompt);
+        prompt,
+        LegBody.WHOLE);
   }
 
   /** The attempt is not sent. */

@@ -1,6 +1,7 @@
 package io.kvasir.gateway.proxy;
 
 import io.kvasir.fleet.router.FleetRouter;
+import io.kvasir.gateway.disagg.LegBody;
 import io.kvasir.gateway.route.FleetWorker;
 import org.jspecify.annotations.Nullable;
 
@@ -15,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param attempt the attempt's number at its router
  * @param evidence what the attempt may prove about the worker; null if nothing
  * @param prompt the names of the prompt's blocks; null where nothing is recorded
+ * @param leg what the worker's request has where two workers serve the request
  */
 record ChosenTarget(
     FleetWorker worker,
@@ -24,12 +26,26 @@ record ChosenTarget(
     @Nullable FleetRouter router,
     long attempt,
     @Nullable AttemptEvidence evidence,
-    @Nullable NamedPrompt prompt) {
+    @Nullable NamedPrompt prompt,
+    LegBody leg) {
+
+  /** The same target for one leg of the request. */
+  ChosenTarget with(LegBody body) {
+    return new ChosenTarget(
+        worker, dpRank, reason, matchedTokens, router, attempt, evidence, prompt, body);
+  }
 
   /** Output tokens have streamed. */
   void onTokens(int tokens) {
     if (router != null) {
       router.onTokens(attempt, tokens);
+    }
+  }
+
+  /** The prompt is computed. */
+  void onPrefillDone() {
+    if (router != null) {
+      router.onPrefillDone(attempt);
     }
   }
 

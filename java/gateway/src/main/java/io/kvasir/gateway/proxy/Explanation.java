@@ -10,9 +10,14 @@ final class Explanation {
   private Explanation() {}
 
   /** Adds the choice; an engine of Kvasir names rank, match and reason better than the gateway. */
-  static void add(Headers to, Headers fromWorker, ChosenTarget choice, int dpRank) {
+  static void add(Headers to, Headers fromWorker, ChosenTarget choice, Tally tally) {
+    PrefillTally prefill = tally.prefill();
+    if (prefill != null) {
+      to.set(PREFIX + "prefill-worker", prefill.choice().worker().name());
+      to.set(PREFIX + "prefill-dp-rank", Tally.rankId(prefill.choice().dpRank()));
+    }
     to.set(PREFIX + "worker", choice.worker().name());
-    to.set(PREFIX + "dp-rank", dpRank < 0 ? "any" : Integer.toString(dpRank));
+    to.set(PREFIX + "dp-rank", Tally.rankId(tally.dpRank()));
     String matched = fromWorker.get(PREFIX + "matched-tokens");
     to.set(
         PREFIX + "matched-tokens",

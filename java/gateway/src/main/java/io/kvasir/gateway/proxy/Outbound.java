@@ -42,7 +42,7 @@ final class Outbound {
       splice.set(BodyField.valueOf(steering.bodyField().toUpperCase(Locale.ROOT)), rank);
     }
     if (inbound.injectsUsage()) {
-      splice.includeUsage();
+      splice.includeUsage(); // unless the leg's answer does not stream
     }
     PromptTokens tokens = inbound.tokens();
     if (tokens != null
@@ -50,6 +50,7 @@ final class Outbound {
         && TokenQuestions.replacesPrompt(worker, inbound.endpoint().path(), scan, tokens)) {
       splice.set(BodyField.PROMPT, json(tokens.ids().get(0)));
     }
+    choice.leg().applyTo(splice, headers);
     ByteBuf body = splice.build();
     headers.set("content-length", Integer.toString(body.readableBytes()));
     return request(inbound, headers, body);

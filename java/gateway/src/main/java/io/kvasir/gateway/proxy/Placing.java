@@ -3,9 +3,9 @@ package io.kvasir.gateway.proxy;
 import io.kvasir.exchange.BodyHold;
 import io.kvasir.exchange.EventLoop;
 import io.kvasir.fleet.router.FleetRequest;
-import io.kvasir.fleet.router.FleetRequestBuilder;
 import io.kvasir.fleet.router.Refusal;
 import io.kvasir.fleet.router.RouteOutcome;
+import io.kvasir.gateway.disagg.LegBody;
 import io.kvasir.gateway.openai.BodyScan;
 import io.kvasir.gateway.route.FleetWorker;
 import io.kvasir.gateway.route.InexactCause;
@@ -37,6 +37,7 @@ final class Placing {
 
   private final EventLoop loop;
   private final Inbound inbound;
+  private Leg leg;
   private final @Nullable ModelFleet fleet;
   private final CandidateWorkers candidates;
   private final Services services;
@@ -71,6 +72,7 @@ final class Placing {
   /**
    * Begins without attempts.
    *
+   * @param leg the part of the request that is placed
    * @param fleet the workers of the request's model; null for any model
    * @param workers the workers that may serve the request
    * @param owner the target that must serve it; null for any
@@ -80,6 +82,7 @@ final class Placing {
   Placing(
       EventLoop loop,
       Inbound inbound,
+      Leg leg,
       @Nullable ModelFleet fleet,
       List<FleetWorker> workers,
       @Nullable Target owner,
@@ -87,10 +90,16 @@ final class Placing {
       long arrivedNs) {
     this.loop = loop;
     this.inbound = inbound;
+    this.leg = leg;
     this.fleet = fleet;
     this.candidates = new CandidateWorkers(inbound, workers, owner, services);
     this.services = services;
     this.arrivedNs = arrivedNs;
+  }
+
+  /** The part of the request that is placed from now on. */
+  void leg(Leg next) {
+    leg = next;
   }
 
   /** The workers that may serve the request. */
@@ -258,9 +267,11 @@ final class Placing {
       this.outcome = outcome;
       this.large = large;
       this.result = result;
+      // What a decode worker reports as cached has come from the prefill worker.
+      boolean observes = observed && leg != Leg.DECODE;
       this.booked =
           outcome instanceof RouteOutcome.Placed placed
-              ? BookedAttempt.of(loop, inbound, among, request, placed.placement(), observed)
+              ? BookedAttempt.of(loop, inbound, among, request, placed.placement(), observes)
                   .recorded(services.recording().records() ? request : null)
               : null;
     }
@@ -341,24 +352,13 @@ final class Placing {
   }
 
   private FleetRequest request(ModelFleet among) {
-    long waitedNs = System.nanoTime() - arrivedNs;
-    int expected = inbound.body() == null ? 0 : inbound.body().maxOutputTokens();
-    PromptTokens tokens = inbound.tokens();
-    FleetRequestBuilder request =
-        FleetRequest.builder(NEXT_ID.incrementAndGet(), inbound.prompt())
-            .conversationId(inbound.conversation().id())
-            .subagentAffinityId(inbound.conversation().subagentAffinityId())
-            .scope(inbound.scope())
-            .filter(candidates.filter(among))
-            .targets(inbound.urgency().targets().after(waitedNs / NS_PER_MS))
-            .strictPriority(inbound.urgency().priority())
-            .streams(inbound.streams())
-            .expectedOutputTokens(expected);
-    if (tokens != null) {
-      request.tokens(tokens.ids());
-      request.inputTokens(tokens.count());
-    }
-    return request.build();
+    double waitedMs = (System.nanoTime() - arrivedNs) / NS_PER_MS;
+    return RoutedRequest.of(
+        NEXT_ID.incrementAndGet(),
+        inbound,
+        leg,
+        candidates.filter(among),
+        inbound.urgency().targets().after(waitedMs));
   }
 
   private void chooseByLoad(Result result) {
@@ -381,7 +381,7 @@ final class Placing {
 
   private static ChosenTarget byLoad(FleetWorker worker, int dpRank, String reason) {
     worker.onSent();
-    return new ChosenTarget(worker, dpRank, reason, 0, null, 0, null, null);
+    return new ChosenTarget(worker, dpRank, reason, 0, null, 0, null, null, LegBody.WHOLE);
   }
 
   private static Problem ownerGone() {

@@ -158,17 +158,14 @@ public final class Preview {
 
   private boolean choose(Inbound inbound, ModelFleet fleet, PromptTokens tokens) {
     boolean panics = services.fleets().ejection().panics(fleet.workers(), inbound.model());
+    inbound.tokens(tokens);
     FleetRequest request =
-        FleetRequest.builder(IDS.incrementAndGet(), inbound.prompt())
-            .conversationId(inbound.conversation().id())
-            .subagentAffinityId(inbound.conversation().subagentAffinityId())
-            .scope(inbound.scope())
-            .filter(fleet.without(Set.of(), inbound.model(), panics, services.nowNs()))
-            .targets(inbound.urgency().targets())
-            .strictPriority(inbound.urgency().priority())
-            .tokens(tokens.ids())
-            .inputTokens(tokens.count())
-            .build();
+        RoutedRequest.of(
+            IDS.incrementAndGet(),
+            inbound,
+            Leg.WHOLE,
+            fleet.without(Set.of(), inbound.model(), panics, services.nowNs()),
+            inbound.urgency().targets());
     receiver.onPreview(inbound.model(), fleet, request, tokens, fleet.router().preview(request));
     return true;
   }

@@ -20,7 +20,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Confined to the exchange's event loop.
  */
-final class ProxyRun implements Placing.Result {
+final class ProxyRun implements FirstLeg.Answering {
 
   private static final Logger LOG = LoggerFactory.getLogger(ProxyRun.class);
   private static final int OK = 200;
@@ -32,21 +32,12 @@ final class ProxyRun implements Placing.Result {
   private final ResponseOwners owners;
   private final Tally tally;
   private final Consumer<ProxyRun> onOver;
-  private final Runnable admitted = this::onAdmitted;
-  private final QueueWait wait;
+  private final Turn turn;
   private final RequestFaults faults;
+  private final Attempts attempts;
+  private FirstLeg first;
 
-  /** Written by the event loop. */
-  private volatile boolean queuedByRouter;
-
-  private boolean inService;
   private boolean over;
-  private int attempts;
-
-  /** Whether the last attempt is a repetition at the same worker. */
-  private boolean repeated;
-
-  private Runnable cancelWait = () -> {};
   private @Nullable Relay relay;
   private @Nullable ChosenTarget current;
 
@@ -70,53 +61,51 @@ final class ProxyRun implements Placing.Result {
     this.owners = owners;
     this.tally = tally;
     this.onOver = onOver;
-    this.wait =
-        new QueueWait(exchange.loop(), services.settings().queueTimeoutMs(), this::onQueueTimeout);
+    this.turn =
+        new Turn(
+            exchange.loop(),
+            services.admission(),
+            services.settings().queueTimeoutMs(),
+            new Turn.Listener() {
+              @Override
+              public void onAdmitted() {
+                next();
+              }
+
+              @Override
+              public void onRefused(Problem problem) {
+                refuse(problem);
+              }
+            });
     this.faults = new RequestFaults(services.fleets().ejection(), placing.candidates().all());
+    this.attempts = new Attempts(services.settings().maxAttempts());
+    this.first = FirstLeg.none(this);
+  }
+
+  /** Has one of other workers compute the prompt. Before {@link #start}. */
+  void split(Placing prefills, boolean decodesWhole) {
+    first = new TwoLegs(exchange.loop(), inbound, prefills, services, tally, this, decodesWhole);
   }
 
   void start() {
     exchange.onGone(this::onClientGone);
     services.retries().onRequest();
-    switch (services.admission().arrive(admitted)) {
-      case ADMITTED -> {
-        inService = true;
-        place();
-      }
-      case WAITS -> {
-        // If that is too late, the action runs soon, and leaves.
-        cancelWait = () -> services.admission().withdraw(admitted);
-        wait.begin();
-      }
-      case REFUSED -> refuse(Refusals.queueFull());
-    }
+    turn.begin();
   }
 
-  /** Room was made, on any thread. */
-  private void onAdmitted() {
-    exchange
-        .loop()
-        .execute(
-            () -> {
-              inService = true;
-              if (over) {
-                leave();
-                return;
-              }
-              endWait();
-              place();
-            });
+  private void next() {
+    guard(first::place);
   }
 
-  private void onQueueTimeout() {
-    if (!over && (queuedByRouter || services.admission().withdraw(admitted))) {
-      refuse(Refusals.queueTimeout(services.settings().queueTimeoutMs()));
-    }
+  @Override
+  public void place(Leg leg) {
+    placing.leg(leg);
+    guard(() -> placing.choose(this));
   }
 
-  private void place() {
+  private void guard(Runnable step) {
     try {
-      placing.choose(this);
+      step.run();
     } catch (RuntimeException e) {
       LOG.error("a request failed in the gateway itself", e);
       onRefused(Problem.internal());
@@ -125,25 +114,22 @@ final class ProxyRun implements Placing.Result {
 
   @Override
   public void onWaiting(Runnable cancel) {
-    cancelWait = cancel;
+    turn.onWaiting(cancel);
   }
 
   @Override
   public void onQueued(Runnable cancel) {
-    cancelWait = cancel;
-    queuedByRouter = true;
-    wait.begin();
+    turn.onQueued(cancel);
+  }
+
+  @Override
+  public void onPlaced() {
+    turn.end();
   }
 
   /** Whether the request waits in the fleet router's queue. Thread-safe. */
   boolean queuedByRouter() {
-    return queuedByRouter;
-  }
-
-  private void endWait() {
-    cancelWait = () -> {};
-    queuedByRouter = false;
-    wait.end();
+    return turn.queuedByRouter();
   }
 
   @Override
@@ -154,21 +140,57 @@ final class ProxyRun implements Placing.Result {
   }
 
   @Override
-  public void onChosen(ChosenTarget choice) {
-    endWait();
+  public void onChosen(ChosenTarget chosen) {
+    turn.end();
     if (over) {
-      choice.onFinished(false);
+      chosen.onFinished(false);
       return;
     }
+    ChosenTarget choice = chosen.with(first.body());
     current = choice;
-    attempts++;
-    repeated = false;
+    attempts.onSent();
     tally.onPlaced(choice);
     faults.onSent(choice.worker(), services.nowNs());
     ReplyMemory memory = new ReplyMemory(services.bodies(), exchange.client());
     Relay next = new Relay(exchange, inbound, choice, services, tally, memory, this);
     relay = next;
     next.send();
+    first.onSent();
+  }
+
+  @Override
+  public boolean isOver() {
+    return over;
+  }
+
+  @Override
+  public boolean takesAttempt() {
+    boolean taken = attempts.isLeft();
+    if (taken) {
+      attempts.onSent();
+    }
+    return taken;
+  }
+
+  @Override
+  public boolean drop() {
+    if (over || (relay != null && relay.forwarding())) {
+      return false;
+    }
+    turn.cancel();
+    if (relay != null) {
+      relay.cancel();
+      relay = null;
+      faults.onAbandoned(services.nowNs());
+    }
+    endAttempt(false);
+    return true;
+  }
+
+  @Override
+  public void onAnswered(int status, Headers headers, byte[] body) {
+    PrefillReply.write(exchange, inbound, status, headers, body);
+    close(status);
   }
 
   // ---- what the relay reports ---------------------------------------------------------------
@@ -189,7 +211,7 @@ final class ProxyRun implements Placing.Result {
       return false;
     }
     endAttempt(false);
-    retry(choice, kind + status);
+    retry(choice, kind + status, true);
     return true;
   }
 
@@ -203,11 +225,11 @@ final class ProxyRun implements Placing.Result {
   void onFailedUnseen(ChosenTarget choice, UpstreamFailure failure) {
     failed(failure);
     boolean connected = failure.kind() != Kind.CONNECT;
-    if (!connected && repeated) {
-      attempts--; // nothing was repeated
+    if (!connected) {
+      attempts.onUnsent();
     }
     if (Repetition.after(failure, inbound) && mayRetry(choice, connected)) {
-      retry(choice, reason(failure));
+      retry(choice, reason(failure), connected);
       return;
     }
     tally.onError(failure.logged());
@@ -238,10 +260,7 @@ final class ProxyRun implements Placing.Result {
    * the request can have arrived. It counts as an attempt.
    */
   boolean repeats() {
-    boolean allowed = attempts < services.settings().maxAttempts() && Repetition.afterSend(inbound);
-    attempts += allowed ? 1 : 0;
-    repeated = allowed;
-    return allowed;
+    return attempts.repeat(Repetition.afterSend(inbound));
   }
 
   /** The request's body did not arrive, or the gateway has no memory for a part of the reply. */
@@ -262,21 +281,23 @@ final class ProxyRun implements Placing.Result {
     }
     placing.candidates().onFailed(choice.worker());
     return !faults.isOwn()
-        && attempts < services.settings().maxAttempts()
+        && attempts.isLeft()
         && placing.candidates().hasOther(services.nowNs())
         && (!connected || services.retries().take());
   }
 
-  private void retry(ChosenTarget choice, String reason) {
+  private void retry(ChosenTarget choice, String reason, boolean sent) {
     LOG.debug("{}: {} at worker {}, next attempt", tally, reason, choice.worker().name());
     tally.onRetry(reason);
     relay = null;
-    place();
+    first.onFailed(sent);
+    next();
   }
 
   /** The first part of a reply is forwarded: no attempt follows. */
   void onBegun() {
     faults.onBegun(services.nowNs());
+    first.onBegun();
     if (relay == null || !relay.streamsBody()) { // otherwise the body may still be arriving
       inbound.releaseBody();
     }
@@ -289,6 +310,7 @@ final class ProxyRun implements Placing.Result {
       current.onServed(tally.cachedTokens());
     }
     endAttempt(status < 400 && good);
+    first.onServed();
     close(status);
   }
 
@@ -374,18 +396,10 @@ final class ProxyRun implements Placing.Result {
     over = true;
     faults.onAbandoned(services.nowNs());
     endAttempt(false);
-    cancelWait.run();
-    endWait();
+    first.onOver();
+    turn.leave();
     tally.close(status);
-    leave();
     inbound.releaseBody();
     onOver.accept(this);
-  }
-
-  private void leave() {
-    if (inService) {
-      inService = false;
-      services.admission().leave();
-    }
   }
 }

@@ -92,6 +92,11 @@ final class Refusals {
     return Problem.of(405, "method_not_allowed", "the method must be " + right);
   }
 
+  /** A prefill worker's answer is a failure. */
+  static Problem prefillFailed(String worker, String how) {
+    return Problem.of(502, "upstream_error", "prefill worker " + worker + " " + how);
+  }
+
   /** The reply to the handshake of a WebSocket. */
   static Problem webSocket() {
     return Problem.of(

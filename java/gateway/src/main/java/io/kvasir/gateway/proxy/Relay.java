@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 final class Relay implements ReplyListener {
 
   /** Statuses after which another worker may give a better answer. */
-  private static final Set<Integer> RETRIED = Set.of(408, 429, 500, 502, 503, 504);
+  static final Set<Integer> RETRIED = Set.of(408, 429, 500, 502, 503, 504);
 
   private static final String LOCATION = "location";
 
@@ -231,7 +231,7 @@ final class Relay implements ReplyListener {
       headers.add("content-length", length);
     }
     if (inbound.explain()) {
-      Explanation.add(headers, head, choice, tally.dpRank());
+      Explanation.add(headers, head, choice, tally);
     }
     exchange.head(status, headers);
   }

@@ -3,6 +3,7 @@ package io.kvasir.gateway.proxy;
 import io.kvasir.exchange.BodyBudget;
 import io.kvasir.exchange.Exchange;
 import io.kvasir.exchange.Headers;
+import io.kvasir.gateway.disagg.Transfers;
 import io.kvasir.gateway.observe.AccessLog;
 import io.kvasir.gateway.observe.GatewayMetrics;
 import io.kvasir.gateway.observe.TrafficRecording;
@@ -21,6 +22,7 @@ import org.slf4j.LoggerFactory;
  *
  * @param fleets the workers by model
  * @param tokens finds the tokens of prompts
+ * @param transfers how prompts move from prefill to decode workers
  * @param settings limits
  * @param admission bounds the requests in service
  * @param retries bounds the retries
@@ -34,6 +36,7 @@ import org.slf4j.LoggerFactory;
 public record Services(
     ModelFleets fleets,
     TokenQuestions tokens,
+    Transfers transfers,
     ProxySettings settings,
     AdmissionQueue admission,
     RetryBudget retries,

@@ -40,6 +40,7 @@ final class Tally {
   private LatencyTargets targets = LatencyTargets.NONE;
   private boolean streamed;
   private @Nullable ChosenTarget choice;
+  private @Nullable PrefillTally prefill;
   private int dpRank = -1;
   private int attempts;
   private long placedNs;
@@ -67,7 +68,7 @@ final class Tally {
     }
   }
 
-  private static String rankId(int dpRank) {
+  static String rankId(int dpRank) {
     return dpRank < 0 ? "any" : Integer.toString(dpRank);
   }
 
@@ -116,6 +117,30 @@ final class Tally {
     outputTokens = 0;
     placedNs = System.nanoTime();
     target = null;
+  }
+
+  /** The prompt goes to a prefill worker. */
+  void onPrefillSent(ChosenTarget placed) {
+    prefill = new PrefillTally(placed, System.nanoTime());
+  }
+
+  /** The prefill worker has answered; {@code cached} by its usage, negative if it states none. */
+  void onPrefilled(long cached) {
+    if (prefill != null) {
+      prefill.onAnswered(System.nanoTime(), cached);
+    }
+  }
+
+  /** The prefill worker has failed. */
+  void onPrefillFailed(ChosenTarget failed, String reason) {
+    metrics.onFailedAttempt(failed.worker().name(), reason);
+    failures.add(new FailedAttempt(failed.worker().name(), failed.dpRank(), reason));
+    prefill = null;
+  }
+
+  /** The leg of the prefill worker; null if there is none. */
+  @Nullable PrefillTally prefill() {
+    return prefill;
   }
 
   /** The engine says which rank serves the request. */
@@ -245,6 +270,9 @@ final class Tally {
             json.writeNumberField("matched_tokens", matchedTokens());
             json.writeNumberField("attempts", attempts);
             json.writeNumberField("placed_ms", ms(placedNs));
+          }
+          if (prefill != null) {
+            prefill.write(json, arrivedNs);
           }
           if (!failures.isEmpty()) {
             json.writeArrayFieldStart("failed_attempts");

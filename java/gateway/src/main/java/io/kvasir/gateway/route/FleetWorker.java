@@ -8,6 +8,7 @@ import io.kvasir.gateway.worker.Steering;
 import io.kvasir.gateway.worker.SteeringTable;
 import io.kvasir.gateway.worker.WorkerFacts;
 import io.kvasir.gateway.worker.WorkerProfile;
+import io.kvasir.gateway.worker.WorkerRole;
 import io.kvasir.gateway.worker.WorkerSpec;
 import java.util.ArrayList;
 import java.util.List;
@@ -108,6 +109,16 @@ public final class FleetWorker {
   /** {@return what its operator states} */
   public WorkerSpec spec() {
     return spec;
+  }
+
+  /** {@return the part of requests that it serves} */
+  public WorkerRole role() {
+    return spec.disagg().role();
+  }
+
+  /** {@return whether it can serve a request without a worker of role prefill} */
+  public boolean servesWhole() {
+    return role() != WorkerRole.PREFILL && spec.disagg().decodesWhole();
   }
 
   /** {@return what its engine says, as of the last time that it became healthy} */

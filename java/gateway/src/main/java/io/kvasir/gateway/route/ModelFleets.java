@@ -1,6 +1,7 @@
 package io.kvasir.gateway.route;
 
 import io.kvasir.gateway.worker.WorkerFacts;
+import io.kvasir.gateway.worker.WorkerRole;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
@@ -33,7 +34,12 @@ public final class ModelFleets implements AutoCloseable {
   private final List<FleetWorker> workers;
   private final Ejection ejection;
   private final BiFunction<String, FleetWorker, ModelFleet> newFleet;
+
+  /** The workers that answer requests, by base model. */
   private final Map<String, ModelFleet> fleets = new ConcurrentHashMap<>();
+
+  /** The workers that compute prompts for others, by base model. */
+  private final Map<String, ModelFleet> prefills = new ConcurrentHashMap<>();
 
   /** Fleets whose model has another one, open for their requests. Guarded by this. */
   private final List<ModelFleet> replaced = new ArrayList<>();
@@ -79,6 +85,26 @@ public final class ModelFleets implements AutoCloseable {
   }
 
   /**
+   * {@return the workers that compute a model's prompts for others; null if there never were any}
+   *
+   * @param model the name that requests use, or an adapter
+   */
+  public @Nullable ModelFleet prefillFleet(String model) {
+    String base = bases.get(model);
+    return base == null ? null : prefills.get(base);
+  }
+
+  private Map<String, ModelFleet> fleetsOf(FleetWorker worker) {
+    return worker.role() == WorkerRole.PREFILL ? prefills : fleets;
+  }
+
+  private List<ModelFleet> all() {
+    List<ModelFleet> all = new ArrayList<>(fleets.values());
+    all.addAll(prefills.values());
+    return all;
+  }
+
+  /**
    * {@return whether a model is a LoRA adapter of another}
    *
    * @param model the name that requests use
@@ -113,7 +139,11 @@ public final class ModelFleets implements AutoCloseable {
 
   private void nameModels() {
     Set<String> served = new TreeSet<>();
-    workers.forEach(worker -> served.addAll(worker.models()));
+    for (FleetWorker worker : workers) {
+      if (worker.role() != WorkerRole.PREFILL) {
+        served.addAll(worker.models());
+      }
+    }
     models = Collections.unmodifiableSet(served);
     List<String> own = served.stream().filter(model -> !isAdapter(model)).toList();
     onlyModel = own.size() == 1 ? own.get(0) : null;
@@ -130,9 +160,15 @@ public final class ModelFleets implements AutoCloseable {
    */
   public boolean ready() {
     boolean panics = ejection.panics(workers, "");
-    return workers.stream()
-        .filter(worker -> !worker.models().isEmpty())
-        .anyMatch(worker -> worker.healthy() || (panics && worker.mayServe()));
+    List<FleetWorker> able =
+        workers.stream()
+            .filter(worker -> !worker.models().isEmpty())
+            .filter(worker -> worker.healthy() || (panics && worker.mayServe()))
+            .toList();
+    boolean prefills = able.stream().anyMatch(worker -> worker.role() == WorkerRole.PREFILL);
+    return able.stream()
+        .filter(worker -> worker.role() != WorkerRole.PREFILL)
+        .anyMatch(worker -> prefills || worker.servesWhole());
   }
 
   /** {@return how many workers have not answered since the gateway started} */
@@ -170,7 +206,7 @@ public final class ModelFleets implements AutoCloseable {
    */
   public boolean takes(FleetWorker worker, long nowNs) {
     return worker.takes(false, nowNs)
-        || fleets.values().stream()
+        || all().stream()
             .map(ModelFleet::workers)
             .anyMatch(
                 fleet ->
@@ -187,10 +223,11 @@ public final class ModelFleets implements AutoCloseable {
    * @param facts what it says about itself
    */
   synchronized void onAnswer(FleetWorker worker, Set<String> models, WorkerFacts facts) {
-    new ArrayList<>(fleets.entrySet())
+    Map<String, ModelFleet> own = fleetsOf(worker);
+    new ArrayList<>(own.entrySet())
         .forEach(each -> adoptBlockSize(each.getKey(), each.getValue(), worker));
     Set<ModelFleet> before = new HashSet<>();
-    for (ModelFleet fleet : fleets.values()) {
+    for (ModelFleet fleet : own.values()) {
       if (fleet.workers().contains(worker)) {
         before.add(fleet);
         fleet.onAnswer(worker);
@@ -213,7 +250,7 @@ public final class ModelFleets implements AutoCloseable {
     for (String model : models) {
       String base = facts.adapters().getOrDefault(model, model);
       named.put(model, base);
-      after.add(fleets.computeIfAbsent(base, any -> newFleet.apply(base, worker)));
+      after.add(own.computeIfAbsent(base, any -> newFleet.apply(base, worker)));
     }
     after.forEach(fleet -> fleet.add(worker));
     bases.putAll(named);
@@ -249,31 +286,36 @@ public final class ModelFleets implements AutoCloseable {
     fleet.retire();
     fleet.workers().forEach(next::add);
     next.continues(fleet);
-    fleets.put(base, next);
+    fleetsOf(worker).put(base, next);
     replaced.add(fleet);
   }
 
   /** A worker has become unhealthy. */
   synchronized void onUnhealthy(FleetWorker worker) {
-    fleets.values().forEach(fleet -> fleet.onUnhealthy(worker));
+    all().forEach(fleet -> fleet.onUnhealthy(worker));
   }
 
   /** Whether nothing is left of the blocks that {@link #onAnswer} has begun to forget. */
   boolean hasForgotten(FleetWorker worker) {
-    return fleets.values().stream()
+    return all().stream()
         .map(ModelFleet::followed)
         .allMatch(followed -> followed == null || followed.hasForgotten(worker));
   }
 
-  /** {@return the fleets by base model} */
+  /** {@return the workers that answer requests, by base model} */
   public Map<String, ModelFleet> fleets() {
     return Map.copyOf(fleets);
+  }
+
+  /** {@return the workers that compute prompts for others, by base model} */
+  public Map<String, ModelFleet> prefillFleets() {
+    return Map.copyOf(prefills);
   }
 
   /** Closes the routers. */
   @Override
   public synchronized void close() {
-    new ArrayList<>(fleets.values()).forEach(ModelFleet::close);
+    all().forEach(ModelFleet::close);
     replaced.forEach(ModelFleet::close);
   }
 }

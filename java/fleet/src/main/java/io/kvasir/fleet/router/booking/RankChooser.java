@@ -175,17 +175,17 @@ final class RankChooser {
     candidates.onChosen(chosen);
     RankId rank = candidates.rank(chosen);
     int matchedBlocks = candidates.matchedBlocks(chosen);
+    int uncached = tracksPrefill(request) ? uncachedTokens(request, matchedBlocks) : 0;
     SequenceLoad load =
         new SequenceLoad(
             matched.hashes().sequence(),
             sharedBlocks(matched),
             request.inputTokens(),
-            tracksPrefill(request) ? uncachedTokens(request, matchedBlocks) : 0,
+            uncached,
             request.expectedOutputTokens());
     long attempt = sequences.add(request.id(), rank, load);
     announcer.placed(request.id(), attempt, rank, load);
     corrections.onPlaced(attempt, rank, candidates.heldBlocks(chosen), request.inputTokens());
-    int uncached = uncachedTokens(request, matchedBlocks);
     listener.onPlaced(
         attempt,
         rank,

@@ -28,7 +28,8 @@ final class ProjectedSelector implements RankSelector {
    *
    *   queue    the time left for the prompts placed on the rank that have no first token yet, and for
    *            those that other routers placed there
-   *   compute  the time for the L tokens except those that the rank holds
+   *   compute  the time for the L tokens except those that the rank holds; for a prompt that another
+   *            worker computes, the time in which their KV comes from there
    *   pace     what requests that decode add to these steps, and the first tokens of the answer at
    *            the pace of the rank. It decides among ranks that would prefill equally soon.
    *   others   compute on the typical engine x u / (1 - u): where ranks compute prompts for the share u of their
@@ -77,6 +78,12 @@ final class ProjectedSelector implements RankSelector {
    * of its conversation: tools, pictures, and answers that the text leaves out.
    */
   private static final int HIDDEN_TOKENS = 1024;
+
+  /**
+   * Time in which a token's KV comes from another worker, where the prompt is computed there: 70,272
+   * bytes over a link of 400 Gb/s.
+   */
+  private static final double TRANSFER_MS_PER_TOKEN = 70_272 / 50e6;
 
   private static final double NS_PER_MS = 1e6;
 
@@ -155,10 +162,12 @@ final class ProjectedSelector implements RankSelector {
     for (int i = 0; i < size; i++) {
       RankForecast forecast = forecasts[i];
       long held = (long) candidates.matchedBlocks(i) * tokensPerBlock;
-      long context = Math.min(inputTokens, held);
-      long uncached = Math.max(1, inputTokens - context);
+      long missing = Math.max(0, inputTokens - held);
+      long uncached = candidates.tracksPrefill() ? Math.max(1, missing) : 1;
+      long context = candidates.tracksPrefill() ? inputTokens - missing : inputTokens - 1;
+      double transferMs = candidates.tracksPrefill() ? 0 : missing * TRANSFER_MS_PER_TOKEN;
       double queueMs = scores.queueMs[i];
-      double computeMs = forecast.promptMs(uncached, context);
+      double computeMs = transferMs + forecast.promptMs(uncached, context);
       double interleavedMs = forecast.interleavedMs(uncached);
       double roomMs = roomMs(candidates, i);
       double lockstepMs = 0;

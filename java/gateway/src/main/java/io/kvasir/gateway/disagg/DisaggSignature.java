@@ -1,0 +1,54 @@
+package io.kvasir.gateway.disagg;
+
+import io.kvasir.fleet.router.trtllm.DisaggParams;
+import java.nio.charset.StandardCharsets;
+import java.security.GeneralSecurityException;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import javax.crypto.Mac;
+import javax.crypto.spec.SecretKeySpec;
+
+/**
+ * TensorRT-LLM's proof that the parameters of a generation request come from the disaggregated
+ * server ({@code internal_request_auth_key}). Thread-safe.
+ */
+final class DisaggSignature {
+
+  private static final String HEADER = "x-trtllm-disagg-auth";
+  private static final String ALGORITHM = "HmacSHA256";
+  private static final String STATE = "encoded_opaque_state";
+  private static final String ENDPOINT = "ctx_info_endpoint";
+
+  private final SecretKeySpec key;
+
+  DisaggSignature(byte[] secret) {
+    this.key = new SecretKeySpec(secret, ALGORITHM);
+  }
+
+  /**
+   * Signs the two fields by which a generation server finds another process, if there are any: both
+   * as compact JSON in alphabetical order, null where one is missing.
+   */
+  void sign(DisaggParams params, LegBody request) {
+    Object state = params.others().get(STATE);
+    Object endpoint = params.others().get(ENDPOINT);
+    if (state != null || endpoint != null) {
+      Map<String, Object> signed = new TreeMap<>();
+      signed.put(STATE, state);
+      signed.put(ENDPOINT, endpoint instanceof List<?> all ? all.get(0) : endpoint);
+      request.header(HEADER, "sha256=" + hmac(TrtllmContextFirst.text(signed)));
+    }
+  }
+
+  private String hmac(String text) {
+    try {
+      Mac mac = Mac.getInstance(ALGORITHM);
+      mac.init(key);
+      return HexFormat.of().formatHex(mac.doFinal(text.getBytes(StandardCharsets.UTF_8)));
+    } catch (GeneralSecurityException e) {
+      throw new IllegalStateException(e); // each JDK has it
+    }
+  }
+}

@@ -1,0 +1,162 @@
+package io.kvasir.gateway.disagg;
+
+import com.fasterxml.jackson.core.type.TypeReference;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.kvasir.exchange.EventLoop;
+import io.kvasir.exchange.Upstream;
+import io.kvasir.gateway.route.FleetWorker;
+import io.kvasir.gateway.worker.EngineQuestion;
+import java.io.IOException;
+import java.net.URI;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What decode workers must be told of prefill workers before these have answered. Engines are asked
+ * once, and again after they were away or a transfer failed.
+ *
+ * <p>Thread-safe.
+ */
+final class PeerDirectory implements AutoCloseable {
+
+  private static final ObjectMapper JSON = new ObjectMapper();
+  private static final TypeReference<Map<String, Object>> MAP = new TypeReference<>() {};
+  private static final String QUERY = "/query";
+  private static final String SERVER_INFO = "/server_info";
+  private static final int MAX_BYTES = 1 << 20;
+
+  private final Function<URI, Upstream> connect;
+  private final long timeoutMs;
+  private final Map<URI, Upstream> bootstraps = new ConcurrentHashMap<>();
+  private final Map<FleetWorker, Known> known = new ConcurrentHashMap<>();
+
+  /** The facts of a worker's ranks, as of the last time that it became healthy. */
+  private record Known(int recoveries, Map<Integer, PeerFacts> ranks) {}
+
+  /** The facts in an answer; of rank -1 those of every rank. */
+  private interface Reader {
+    Map<Integer, PeerFacts> read(JsonNode answer);
+  }
+
+  /**
+   * Begins without answers.
+   *
+   * @param connect opens the way to a bootstrap server; closed with this
+   * @param timeoutMs limit for an answer, in milliseconds
+   */
+  PeerDirectory(Function<URI, Upstream> connect, long timeoutMs) {
+    this.connect = connect;
+    this.timeoutMs = timeoutMs;
+  }
+
+  /**
+   * Finds the facts of a rank.
+   *
+   * @param rank the rank; negative if the worker chooses
+   * @param receiver receives the facts, or null if they cannot be had, on the loop, at once or later
+   */
+  void find(
+      FleetWorker worker, int rank, EventLoop loop, Consumer<@Nullable PeerFacts> receiver) {
+    Known now = known.get(worker);
+    if (now != null && now.recoveries == worker.recoveries()) {
+      receiver.accept(of(now, rank));
+      return;
+    }
+    switch (worker.spec().disagg().dialect()) {
+      case NIXL, BOOTSTRAP -> receiver.accept(PeerFacts.NONE);
+      case NIXL_PUSH -> {
+        String engine = worker.spec().disagg().engineId(Math.max(0, rank));
+        receiver.accept(engine == null ? null : new PeerFacts(engine, Map.of()));
+      }
+      case MOONCAKE -> {
+        URI url = URI.create(worker.spec().disagg().bootstrapUrl());
+        Upstream server = bootstraps.computeIfAbsent(url, connect);
+        ask(server, QUERY, worker, rank, loop, PeerDirectory::engines, receiver);
+      }
+      case TRTLLM ->
+          ask(
+              worker.upstream(),
+              SERVER_INFO,
+              worker,
+              rank,
+              loop,
+              PeerDirectory::context,
+              receiver);
+    }
+  }
+
+  private static @Nullable PeerFacts of(Known known, int rank) {
+    PeerFacts every = known.ranks.get(-1);
+    return every != null ? every : known.ranks.get(Math.max(0, rank));
+  }
+
+  private static Map<Integer, PeerFacts> context(JsonNode answer) {
+    JsonNode params = answer.path("disaggregated_params");
+    Map<String, Object> fields = new HashMap<>();
+    if (params.isObject()) {
+      fields.putAll(JSON.convertValue(params, MAP));
+      fields.values().removeIf(Objects::isNull);
+    }
+    return Map.of(-1, new PeerFacts("", fields));
+  }
+
+  private static Map<Integer, PeerFacts> engines(JsonNode answer) {
+    Map<Integer, PeerFacts> ranks = new HashMap<>();
+    answer
+        .properties()
+        .forEach(
+            each -> {
+              JsonNode engine = each.getValue().path("engine_id");
+              if (engine.isTextual() && each.getKey().matches("[0-9]{1,4}")) {
+                ranks.put(
+                    Integer.valueOf(each.getKey()), new PeerFacts(engine.textValue(), Map.of()));
+              }
+            });
+    return ranks;
+  }
+
+  private void ask(
+      Upstream upstream,
+      String target,
+      FleetWorker worker,
+      int rank,
+      EventLoop loop,
+      Reader reader,
+      Consumer<@Nullable PeerFacts> receiver) {
+    int recoveries = worker.recoveries();
+    EngineQuestion.get(
+        upstream,
+        target,
+        loop,
+        MAX_BYTES,
+        timeoutMs,
+        (status, body) -> {
+          Known answered = null;
+          if (status == 200) {
+            try {
+              answered = new Known(recoveries, reader.read(JSON.readTree(body)));
+              known.put(worker, answered);
+            } catch (IOException e) {
+              // no facts
+            }
+          }
+          receiver.accept(answered == null ? null : of(answered, rank));
+        });
+  }
+
+  /** A transfer from a worker has failed: its engine is asked again. */
+  void forget(FleetWorker worker) {
+    known.remove(worker);
+  }
+
+  @Override
+  public void close() {
+    bootstraps.values().forEach(Upstream::close);
+  }
+}

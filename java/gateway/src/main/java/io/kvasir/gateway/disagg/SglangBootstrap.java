@@ -1,0 +1,58 @@
+package io.kvasir.gateway.disagg;
+
+import io.kvasir.gateway.openai.BodyField;
+import io.kvasir.gateway.openai.JsonText;
+import io.kvasir.gateway.worker.DisaggSpec;
+
+/**
+ * SGLang: both legs are sent at once and meet in a room of the prefill worker's bootstrap server.
+ * The room's number names the prefill rank, for workers that balance by it.
+ */
+final class SglangBootstrap implements TransferDialect {
+
+  @Override
+  public boolean isSerial() {
+    return false;
+  }
+
+  /** A server in mode decode computes no prompts. */
+  @Override
+  public boolean decodesWhole() {
+    return false;
+  }
+
+  @Override
+  public long reusableMs() {
+    return 0;
+  }
+
+  @Override
+  public LegBody prefill(Transfer transfer) {
+    return room(FirstToken.of(transfer), transfer);
+  }
+
+  @Override
+  public LegBody decode(Transfer transfer, PrefillAnswer answer) {
+    LegBody body = room(new LegBody(), transfer);
+    return transfer.prefillRank() < 0
+        ? body
+        : body.set(BodyField.DISAGG_PREFILL_DP_RANK, Integer.toString(transfer.prefillRank()));
+  }
+
+  private static LegBody room(LegBody body, Transfer transfer) {
+    DisaggSpec spec = transfer.prefill().spec().disagg();
+    return body.set(BodyField.BOOTSTRAP_HOST, JsonText.quoted(spec.bootstrapHost()))
+        .set(BodyField.BOOTSTRAP_PORT, Integer.toString(spec.bootstrapPort()))
+        .set(BodyField.BOOTSTRAP_ROOM, Long.toString(room(transfer)));
+  }
+
+  /** The number nearest to the transfer's id whose remainder by the ranks is the prefill rank. */
+  private static long room(Transfer transfer) {
+    int ranks = transfer.prefill().profile().ranks();
+    long first = transfer.id() - transfer.id() % ranks;
+    return transfer.prefillRank() < 0 ? transfer.id() : first + transfer.prefillRank();
+  }
+
+  @Override
+  public void check(PrefillAnswer answer) {}
+}

@@ -1,0 +1,53 @@
+package io.kvasir.gateway.disagg;
+
+/**
+ * How the engines of one kind are told to compute a prompt at one worker and its answer at another:
+ * the fields of both legs, and nothing else. Thread-safe.
+ */
+public interface TransferDialect {
+
+  /** {@return whether the second leg needs the answer to the first one} */
+  boolean isSerial();
+
+  /** {@return whether a worker of role decode can compute a prompt itself} */
+  boolean decodesWhole();
+
+  /**
+   * {@return how long another decode worker can take over a transfer with which one has failed that
+   * had received its request, from the prefill worker's answer, in milliseconds}
+   */
+  long reusableMs();
+
+  /**
+   * {@return the request for the worker that computes the prompt}
+   *
+   * @param transfer the transfer
+   */
+  LegBody prefill(Transfer transfer);
+
+  /**
+   * {@return the request for the worker that answers}
+   *
+   * @param transfer the transfer
+   * @param answer the first leg's answer; {@link PrefillAnswer#NONE} where both are sent at once
+   */
+  LegBody decode(Transfer transfer, PrefillAnswer answer);
+
+  /**
+   * Checks the answer to the first leg of a dialect whose legs follow one another.
+   *
+   * @param answer the answer
+   * @throws BadAnswerException if it hands nothing over
+   */
+  void check(PrefillAnswer answer) throws BadAnswerException;
+
+  /**
+   * Whether the first leg's answer has ended the reply, so that nothing is left to generate.
+   *
+   * @param answer the answer, checked
+   * @return whether it is the client's reply
+   */
+  default boolean isComplete(PrefillAnswer answer) {
+    return false;
+  }
+}

@@ -1,0 +1,46 @@
+package io.kvasir.gateway.disagg;
+
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
+
+/**
+ * Numbers of transfers: 41 bits of milliseconds, 10 of the gateway's number, 12 of a counter, as in
+ * TensorRT-LLM. So they are unique among gateways with different numbers, and at least 2^42, below
+ * which engines count their own.
+ *
+ * <p>Thread-safe.
+ */
+final class TransferIds {
+
+  /** Most gateways of one deployment. */
+  static final int NODES = 1024;
+
+  private static final int NODE_SHIFT = 12;
+  private static final int TIME_SHIFT = 22;
+
+  private final long node;
+  private final LongSupplier clockMs;
+
+  /** Milliseconds and counter of the latest number, without the gateway's. */
+  private final AtomicLong latest = new AtomicLong();
+
+  /**
+   * Begins.
+   *
+   * @param node the gateway's number, from 0
+   * @param clockMs the time since 1970, in milliseconds
+   */
+  TransferIds(int node, LongSupplier clockMs) {
+    this.node = node;
+    this.clockMs = clockMs;
+  }
+
+  /** A new number. A clock that is set back does not repeat numbers. */
+  long next() {
+    long now = clockMs.getAsLong() << NODE_SHIFT;
+    long next = latest.updateAndGet(before -> Math.max(before + 1, now));
+    long time = next >> NODE_SHIFT;
+    long counter = next & ((1L << NODE_SHIFT) - 1);
+    return (time << TIME_SHIFT) & Long.MAX_VALUE | node << NODE_SHIFT | counter;
+  }
+}

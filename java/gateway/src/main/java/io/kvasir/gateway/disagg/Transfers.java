@@ -1,0 +1,105 @@
+package io.kvasir.gateway.disagg;
+
+import io.kvasir.exchange.EventLoop;
+import io.kvasir.exchange.Upstream;
+import io.kvasir.fleet.router.trtllm.DisaggFlow.Style;
+import io.kvasir.gateway.route.FleetWorker;
+import io.kvasir.gateway.worker.DisaggDialect;
+import java.net.URI;
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.Objects;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How prompts move between workers: the dialects, the numbers of transfers and the limits.
+ *
+ * <p>Thread-safe.
+ */
+public final class Transfers implements AutoCloseable {
+
+  private final DisaggSettings settings;
+  private final TransferIds ids;
+  private final PeerDirectory peers;
+  private final Map<DisaggDialect, TransferDialect> dialects = new EnumMap<>(DisaggDialect.class);
+
+  /**
+   * Begins without transfers.
+   *
+   * @param settings order of the legs, the gateway's number, limits and keys
+   * @param connect opens the way to a bootstrap server
+   * @param timeoutMs limit for the answer of a bootstrap server, in milliseconds
+   */
+  public Transfers(DisaggSettings settings, Function<URI, Upstream> connect, long timeoutMs) {
+    this.settings = settings;
+    this.peers = new PeerDirectory(connect, timeoutMs);
+    this.ids = new TransferIds(settings.nodeId(), System::currentTimeMillis);
+    DisaggSignature signature = null;
+    for (DisaggDialect dialect : DisaggDialect.values()) {
+      dialects.put(
+          dialect,
+          switch (dialect) {
+            case NIXL -> new NixlPull();
+            case NIXL_PUSH -> new NixlPush();
+            case MOONCAKE -> new Mooncake();
+            case BOOTSTRAP -> new SglangBootstrap();
+            case TRTLLM ->
+                settings.style() == Style.CONTEXT_FIRST
+                    ? new TrtllmContextFirst(signature)
+                    : new TrtllmGenerationFirst(signature);
+          });
+    }
+  }
+
+  /** {@return order of the legs, limits and keys} */
+  public DisaggSettings settings() {
+    return settings;
+  }
+
+  /** {@return a number for a transfer, unique in the deployment} */
+  public long nextId() {
+    return ids.next();
+  }
+
+  /**
+   * {@return how a worker's engine is told of transfers}
+   *
+   * @param worker a worker of role prefill
+   */
+  public TransferDialect dialect(FleetWorker worker) {
+    return Objects.requireNonNull(dialects.get(worker.spec().disagg().dialect()));
+  }
+
+  /**
+   * Finds what a decode worker must be told of a prefill rank before that has answered.
+   *
+   * @param worker the prefill worker
+   * @param rank its rank; negative if the worker chooses
+   * @param loop the event loop, which is the current thread
+   * @param receiver receives the facts, or null if they cannot be had, at once or later
+   */
+  public void findPeer(
+      FleetWorker worker, int rank, EventLoop loop, Consumer<@Nullable PeerFacts> receiver) {
+    if (dialect(worker).isSerial()) {
+      receiver.accept(PeerFacts.NONE);
+    } else {
+      peers.find(worker, rank, loop, receiver);
+    }
+  }
+
+  /**
+   * A transfer has failed: what is known of its worker can be wrong.
+   *
+   * @param worker the prefill worker
+   */
+  public void forgetPeer(FleetWorker worker) {
+    peers.forget(worker);
+  }
+
+  @Override
+  public void close() {
+    peers.close();
+  }
+}

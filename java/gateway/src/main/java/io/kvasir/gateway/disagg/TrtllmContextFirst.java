@@ -1,0 +1,117 @@
+package io.kvasir.gateway.disagg;
+
+import com.fasterxml.jackson.core.type.TypeReference;
+import com.fasterxml.jackson.databind.DeserializationFeature;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.kvasir.fleet.router.trtllm.ContextAnswer;
+import io.kvasir.fleet.router.trtllm.DisaggFlow;
+import io.kvasir.fleet.router.trtllm.DisaggParams;
+import io.kvasir.gateway.openai.BodyField;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * TensorRT-LLM with {@code schedule_style: context_first}: the generation server gets the prompt's
+ * tokens and where its blocks are from the context server's answer.
+ */
+final class TrtllmContextFirst implements TransferDialect {
+
+  private static final ObjectMapper JSON =
+      new ObjectMapper().enable(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS);
+  private static final TypeReference<Map<String, Object>> MAP = new TypeReference<>() {};
+  private static final String PARAMS = BodyField.DISAGGREGATED_PARAMS.key();
+  private static final String TOKENS = BodyField.PROMPT_TOKEN_IDS.key();
+
+  private final @Nullable DisaggSignature signature;
+
+  /** A null signature signs nothing. */
+  TrtllmContextFirst(@Nullable DisaggSignature signature) {
+    this.signature = signature;
+  }
+
+  @Override
+  public boolean isSerial() {
+    return true;
+  }
+
+  @Override
+  public boolean decodesWhole() {
+    return true;
+  }
+
+  /** A generation server that had the request may have taken the blocks. */
+  @Override
+  public long reusableMs() {
+    return 0;
+  }
+
+  @Override
+  public LegBody prefill(Transfer transfer) {
+    DisaggParams params = DisaggFlow.contextParams(own(transfer), transfer.id());
+    return FirstToken.whole(transfer).set(BodyField.DISAGGREGATED_PARAMS, text(params.toMap()));
+  }
+
+  @Override
+  public LegBody decode(Transfer transfer, PrefillAnswer answer) {
+    try {
+      DisaggParams params =
+          DisaggFlow.generationParams(own(transfer), DisaggFlow.verified(context(answer)));
+      LegBody body = new LegBody().set(BodyField.DISAGGREGATED_PARAMS, text(params.toMap()));
+      String tokens = answer.member(TOKENS);
+      if (tokens != null) {
+        body.set(transfer.body().isChat() ? BodyField.PROMPT_TOKEN_IDS : BodyField.PROMPT, tokens);
+      }
+      if (signature != null) {
+        signature.sign(params, body);
+      }
+      return body;
+    } catch (BadAnswerException e) {
+      throw new IllegalStateException(e); // the answer was checked
+    }
+  }
+
+  static DisaggParams own(Transfer transfer) {
+    return new DisaggParams(null, null, null, transfer.conversationId(), false, Map.of());
+  }
+
+  @Override
+  public void check(PrefillAnswer answer) throws BadAnswerException {
+    try {
+      DisaggParams unused = DisaggFlow.verified(context(answer));
+    } catch (IllegalArgumentException e) {
+      throw new BadAnswerException(e.getMessage() == null ? "it is not valid" : e.getMessage());
+    }
+  }
+
+  @Override
+  public boolean isComplete(PrefillAnswer answer) {
+    return !DisaggFlow.needsGeneration(answer.ofChoice("finish_reason").textValue());
+  }
+
+  private static ContextAnswer context(PrefillAnswer answer) throws BadAnswerException {
+    JsonNode params = answer.ofChoice(PARAMS);
+    if (!params.isObject()) {
+      params = answer.object(PARAMS);
+    }
+    DisaggParams read =
+        params.isObject() ? DisaggParams.fromMap(JSON.convertValue(params, MAP)) : null;
+    String reason = answer.ofChoice("finish_reason").asText("");
+    List<ContextAnswer.Choice> choices = new ArrayList<>();
+    for (int i = 0; i < answer.choices(); i++) {
+      choices.add(new ContextAnswer.Choice(reason, read));
+    }
+    return new ContextAnswer(choices, null);
+  }
+
+  static String text(Map<String, Object> fields) {
+    try {
+      return JSON.writeValueAsString(fields);
+    } catch (IOException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+}

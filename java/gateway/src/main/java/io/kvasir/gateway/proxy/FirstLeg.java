@@ -1,0 +1,94 @@
+package io.kvasir.gateway.proxy;
+
+import io.kvasir.exchange.Headers;
+import io.kvasir.gateway.disagg.LegBody;
+
+/**
+ * What happens besides the attempts at the worker that answers: another worker computes the prompt,
+ * or nothing happens.
+ *
+ * <p>Confined to the request's event loop.
+ */
+interface FirstLeg {
+
+  /** Does what has to be done before a worker for the answer is chosen, and has it chosen. */
+  void place();
+
+  /** What the request of the worker that answers has. */
+  LegBody body();
+
+  /** The request of the worker that answers was sent. */
+  void onSent();
+
+  /** The first data of the answer has come. */
+  void onBegun();
+
+  /**
+   * The attempt at the worker that answers has failed; {@link #place} follows.
+   *
+   * @param sent whether the worker can have had the request
+   */
+  void onFailed(boolean sent);
+
+  /** The request was served. */
+  void onServed();
+
+  /** The request is over. */
+  void onOver();
+
+  /** The request's attempts at workers that answer. */
+  interface Answering extends Placing.Result {
+
+    /** Whether the request is over. */
+    boolean isOver();
+
+    /** A worker for the other leg, or for both, is to be chosen, and its request sent. */
+    void place(Leg leg);
+
+    /** A prefill worker was chosen: the wait is over. */
+    void onPlaced();
+
+    /**
+     * The transfer is lost: the attempt at the worker that answers ends, if there is one.
+     *
+     * @return false if its answer has begun, so that it goes on, or the request is over
+     */
+    boolean drop();
+
+    /** Whether another attempt is allowed, which then counts. */
+    boolean takesAttempt();
+
+    /** The prefill worker's answer is the client's. */
+    void onAnswered(int status, Headers headers, byte[] body);
+  }
+
+  /** A request that one worker serves. */
+  static FirstLeg none(Answering answering) {
+    return new FirstLeg() {
+      @Override
+      public void place() {
+        answering.place(Leg.WHOLE);
+      }
+
+      @Override
+      public LegBody body() {
+        return LegBody.WHOLE;
+      }
+
+      @Override
+      public void onSent() {}
+
+      @Override
+      public void onBegun() {}
+
+      @Override
+      public void onFailed(boolean sent) {}
+
+      @Override
+      public void onServed() {}
+
+      @Override
+      public void onOver() {}
+    };
+  }
+}

@@ -1,0 +1,80 @@
+package io.kvasir.gateway.proxy;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.kvasir.exchange.Exchange;
+import io.kvasir.exchange.Headers;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+
+/**
+ * The answer of a prefill worker as the client's reply: an error that is the request's own fault,
+ * or an answer that ends with its first token. Stateless.
+ */
+final class PrefillReply {
+
+  private static final ObjectMapper JSON = new ObjectMapper();
+  private static final String CONTENT_TYPE = "content-type";
+  private static final String CONTENT_LENGTH = "content-length";
+  private static final String CHOICES = "choices";
+  private static final String MESSAGE = "message";
+  private static final String OBJECT = "object";
+
+  private PrefillReply() {}
+
+  /** Writes a whole reply; to a client that asked for a stream, a good one as two events. */
+  static void write(
+      Exchange exchange, Inbound inbound, int status, Headers from, byte[] body) {
+    Headers headers = ForwardedHeaders.reply(from, inbound.id());
+    headers.remove(CONTENT_LENGTH);
+    ByteBuf bytes = Unpooled.wrappedBuffer(body);
+    if (status == 200) {
+      bytes = own(inbound, headers, body);
+    }
+    if (!exchange.replying()) {
+      if (!inbound.streams() || status != 200) {
+        headers.set(CONTENT_LENGTH, Integer.toString(bytes.readableBytes()));
+      }
+      exchange.head(status, headers);
+    }
+    exchange.write(bytes);
+    exchange.end();
+  }
+
+  /** The answer without what is meant for another worker. */
+  private static ByteBuf own(Inbound inbound, Headers headers, byte[] body) {
+    try {
+      ObjectNode answer = (ObjectNode) JSON.readTree(body);
+      answer.remove("prompt_token_ids");
+      answer.remove("prompt_token_ids_b64");
+      answer.remove("disaggregated_params");
+      for (JsonNode choice : answer.path(CHOICES)) {
+        ((ObjectNode) choice).remove("disaggregated_params");
+      }
+      if (!inbound.streams()) {
+        return Unpooled.wrappedBuffer(JSON.writeValueAsBytes(answer));
+      }
+      headers.set(CONTENT_TYPE, "text/event-stream");
+      String events = "data: " + JSON.writeValueAsString(chunk(answer)) + "\n\ndata: [DONE]\n\n";
+      return Unpooled.wrappedBuffer(events.getBytes(StandardCharsets.UTF_8));
+    } catch (IOException | ClassCastException e) {
+      return Unpooled.wrappedBuffer(body);
+    }
+  }
+
+  private static ObjectNode chunk(ObjectNode answer) {
+    if (answer.path(OBJECT).asText().equals("chat.completion")) {
+      answer.put(OBJECT, "chat.completion.chunk");
+    }
+    for (JsonNode choice : answer.path(CHOICES)) {
+      JsonNode message = ((ObjectNode) choice).remove(MESSAGE);
+      if (message != null) {
+        ((ObjectNode) choice).set("delta", message);
+      }
+    }
+    return answer;
+  }
+}

@@ -1,0 +1,52 @@
+package io.kvasir.gateway.proxy;
+
+import com.fasterxml.jackson.core.JsonGenerator;
+import java.io.IOException;
+
+/** What the leg of a prefill worker came to. Confined to the request's event loop. */
+final class PrefillTally {
+
+  private static final double NANOS_PER_MILLI = 1e6;
+
+  private final ChosenTarget choice;
+  private final long sentNs;
+  private long answeredNs;
+  private long cachedTokens = -1;
+
+  PrefillTally(ChosenTarget choice, long sentNs) {
+    this.choice = choice;
+    this.sentNs = sentNs;
+  }
+
+  void onAnswered(long nowNs, long cached) {
+    answeredNs = nowNs;
+    cachedTokens = cached;
+  }
+
+  /** Where the prompt is computed. */
+  ChosenTarget choice() {
+    return choice;
+  }
+
+  /** Cached tokens by the worker's usage; negative if it states none. */
+  long cachedTokens() {
+    return cachedTokens;
+  }
+
+  void write(JsonGenerator json, long arrivedNs) throws IOException {
+    json.writeStringField("prefill_worker_id", choice.worker().name());
+    json.writeStringField("prefill_dp_rank", Tally.rankId(choice.dpRank()));
+    json.writeNumberField("prefill_matched_tokens", choice.matchedTokens());
+    json.writeNumberField("prefill_sent_ms", ms(sentNs - arrivedNs));
+    if (answeredNs != 0) {
+      json.writeNumberField("prefill_answered_ms", ms(answeredNs - arrivedNs));
+    }
+    if (cachedTokens >= 0) {
+      json.writeNumberField("prefill_cached_tokens", cachedTokens);
+    }
+  }
+
+  private static double ms(long ns) {
+    return Math.round(ns / NANOS_PER_MILLI * 1e3) / 1e3;
+  }
+}

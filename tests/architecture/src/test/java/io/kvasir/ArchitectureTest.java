@@ -170,6 +170,7 @@ class ArchitectureTest {
             "fleet.router",
             "fleet.router.whatif",
             "gateway",
+            "gateway.disagg",
             "gateway.proxy",
             "gateway.route",
             "gateway.worker",
@@ -264,8 +265,8 @@ class ArchitectureTest {
             "exchange.http",
             "fleet.index",
             "fleet.router",
-            "fleet.router.cost",
             "gateway.admin",
+            "gateway.disagg",
             "gateway.events",
             "gateway.observe",
             "gateway.openai",
@@ -293,6 +294,9 @@ class ArchitectureTest {
             "gateway.worker",
             "hash",
             "model"));
+    edges.put(
+        "gateway.disagg",
+        uses("fleet.router", "fleet.router.cost", "fleet.router.trtllm", "gateway.worker"));
     edges.put(
         "gateway.events",
         uses(

@@ -138,7 +138,7 @@ final class FleetAssembly {
     int blockSize = first.profile().blockSize();
     int tokensPerBlock = blockSize > 0 ? blockSize : TOKENS_PER_BLOCK;
     boolean publishes = first.publishes();
-    FleetRouterProvider policy = settings.policy(publishes);
+    FleetRouterProvider policy = settings.choice().policy(publishes);
     FleetRouter router =
         policy.create(withIndexMemory(model, policy), FleetRouterSetup.of(tokensPerBlock));
     LOG.info(
@@ -160,7 +160,7 @@ final class FleetAssembly {
 
   /** The args of a policy, with a share of the memory for indexes if they do not set one. */
   private Map<String, Object> withIndexMemory(String model, FleetRouterProvider policy) {
-    Map<String, Object> args = settings.argsOf(policy);
+    Map<String, Object> args = settings.choice().argsOf(policy);
     if (policy.keys().contains(BookingSettings.MAX_INDEX_BYTES)
         && !args.containsKey(BookingSettings.MAX_INDEX_BYTES)) {
       args.put(BookingSettings.MAX_INDEX_BYTES, indexMemory.take(model, INDEXES_OF_A_ROUTER));

@@ -214,7 +214,7 @@ public final class Gateway implements AutoCloseable {
       Times times)
       throws IOException {
     for (boolean publishes : new boolean[] {false, true}) { // wrong args are refused before a start
-      FleetAssembly.tryOut(settings.policy(publishes), settings.routerArgs());
+      FleetAssembly.tryOut(settings.choice().policy(publishes), settings.routerArgs());
     }
     Vertx vertx = HttpFront.eventLoops(settings.eventLoops());
     AccessLog log = new AccessLog(accessLog);

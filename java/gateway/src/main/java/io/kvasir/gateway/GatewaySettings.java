@@ -1,13 +1,10 @@
 package io.kvasir.gateway;
 
-import io.kvasir.fleet.router.FleetRouterKind;
-import io.kvasir.fleet.router.FleetRouterProvider;
-import io.kvasir.fleet.router.cost.CostSettings;
-import io.kvasir.fleet.router.cost.Ties;
+import io.kvasir.gateway.disagg.DisaggSettings;
+import io.kvasir.gateway.disagg.RouterChoice;
 import io.kvasir.gateway.proxy.ProxySettings;
 import io.kvasir.gateway.route.BreakerSettings;
 import io.kvasir.gateway.worker.WorkerSpec;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -29,6 +26,7 @@ import org.jspecify.annotations.Nullable;
  * @param proxy limits of requests
  * @param pressure limits of all requests together
  * @param health the checks of workers
+ * @param disagg how requests are split between workers of role prefill and decode
  */
 public record GatewaySettings(
     String host,
@@ -43,10 +41,11 @@ public record GatewaySettings(
     @Nullable Replicas replicas,
     ProxySettings proxy,
     Pressure pressure,
-    Health health) {
+    Health health,
+    DisaggSettings disagg) {
 
   /** Policy {@code projected} where engines publish block events, else {@code affinity}. */
-  public static final String AUTO = "auto";
+  public static final String AUTO = RouterChoice.AUTO;
 
   /** Copies the collections. */
   public GatewaySettings {
@@ -55,29 +54,9 @@ public record GatewaySettings(
     routerArgs = Map.copyOf(routerArgs);
   }
 
-  /**
-   * {@return the policy of a fleet}
-   *
-   * @param publishes whether its engines publish block events
-   * @throws IllegalArgumentException if the router is unknown
-   */
-  FleetRouterProvider policy(boolean publishes) {
-    String automatic = publishes ? FleetRouterKind.PROJECTED : FleetRouterKind.AFFINITY;
-    return FleetRouterKind.named(router.equals(AUTO) ? automatic : router);
-  }
-
-  /**
-   * {@return the settings of a policy; prompts that no rank holds are spread over the ranks in
-   * turn, unless the settings say otherwise}
-   *
-   * @param policy the policy
-   */
-  Map<String, Object> argsOf(FleetRouterProvider policy) {
-    Map<String, Object> args = new HashMap<>(routerArgs);
-    if (policy.keys().contains(CostSettings.TIES)) {
-      args.putIfAbsent(CostSettings.TIES, Ties.IN_TURN.id());
-    }
-    return args;
+  /** {@return the router of workers of role both, or of embedded ranks} */
+  RouterChoice choice() {
+    return new RouterChoice(router, routerArgs);
   }
 
   /**

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.kvasir.gateway.RawClient.Reply;
+import io.kvasir.gateway.disagg.DisaggSettings;
 import io.kvasir.gateway.observe.TrafficRecording;
 import io.kvasir.gateway.proxy.ClientLimits;
 import io.kvasir.gateway.proxy.CrossOrigin;
@@ -86,6 +87,7 @@ final class TestGateway implements AutoCloseable {
     private long healthTimeoutMs = Await.limitMs();
     private int healthFailures = 2;
     private BreakerSettings breaker = BreakerSettings.of(1000, 60_000);
+    private DisaggSettings disagg = DisaggSettings.DEFAULTS;
     private TrafficRecording recording = TrafficRecording.NONE;
 
     private Builder(List<String> workers) {
@@ -245,6 +247,12 @@ final class TestGateway implements AutoCloseable {
       return this;
     }
 
+    /** How requests are split between workers of role prefill and decode. */
+    Builder disagg(DisaggSettings settings) {
+      disagg = settings;
+      return this;
+    }
+
     /** Records to what the caller closes. */
     Builder recording(TrafficRecording to) {
       recording = to;
@@ -286,7 +294,8 @@ final class TestGateway implements AutoCloseable {
               new GatewaySettings.Pressure(
                   maxRunning, maxQueued, bodyBudget, retryReserve, drainMs, drainGraceMs),
               new GatewaySettings.Health(
-                  Await.limitMs(), intervalMs, healthTimeoutMs, healthFailures, breaker));
+                  Await.limitMs(), intervalMs, healthTimeoutMs, healthFailures, breaker),
+              disagg);
       BlockingQueue<String> lines = new LinkedBlockingQueue<>();
       try {
         AtomicLong clockNs = new AtomicLong(System.nanoTime());

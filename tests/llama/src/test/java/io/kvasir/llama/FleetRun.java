@@ -8,6 +8,7 @@ import io.kvasir.embedded.ModelEngineSettings;
 import io.kvasir.gateway.Gateway;
 import io.kvasir.gateway.GatewaySettings;
 import io.kvasir.gateway.LocalWorker;
+import io.kvasir.gateway.disagg.DisaggSettings;
 import io.kvasir.gateway.observe.TrafficRecording;
 import io.kvasir.gateway.proxy.ClientLimits;
 import io.kvasir.gateway.proxy.CrossOrigin;
@@ -105,7 +106,8 @@ final class FleetRun {
             CrossOrigin.ALL,
             PassPaths.NONE),
         new GatewaySettings.Pressure(64, 64, 1 << 26, 10, 1_000, 0),
-        new GatewaySettings.Health(5_000, 60_000, 60_000, 2, BreakerSettings.of(5, 5_000)));
+        new GatewaySettings.Health(5_000, 60_000, 60_000, 2, BreakerSettings.of(5, 5_000)),
+        DisaggSettings.DEFAULTS);
   }
 
   /** Three conversations take turns; each waits for its answer and continues with it. */

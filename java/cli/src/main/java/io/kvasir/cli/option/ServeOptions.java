@@ -3,6 +3,7 @@ package io.kvasir.cli.option;
 import io.kvasir.fleet.router.FleetRouterKind;
 import io.kvasir.fleet.router.FleetRouterProvider;
 import io.kvasir.gateway.GatewaySettings;
+import io.kvasir.gateway.disagg.DisaggSettings;
 import io.kvasir.gateway.proxy.PassPaths;
 import io.kvasir.gateway.worker.WorkerSpec;
 import io.kvasir.model.Errors;
@@ -127,7 +128,8 @@ public final class ServeOptions extends DeclaredOptions {
             origins.policy(),
             new PassPaths(passPaths.orElse(List.of()))),
         limits.pressure(),
-        limits.health());
+        limits.health(),
+        DisaggSettings.DEFAULTS);
   }
 
   /** The router, which must not need metrics: the gateway polls none. Empty for auto. */

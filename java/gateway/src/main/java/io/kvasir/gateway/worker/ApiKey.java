@@ -11,8 +11,8 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The key that an engine demands of its clients. No text that this class makes repeats the key, so
- * that it cannot reach logs, lists or errors. Immutable.
+ * The key that an engine demands of its clients, or of those who sign what they send. No text that
+ * this class makes repeats the key, so that it cannot reach logs, lists or errors. Immutable.
  */
 public final class ApiKey {
 
@@ -34,7 +34,7 @@ public final class ApiKey {
    * @throws IllegalArgumentException if it is empty, too long, or has other characters than those
    *     that a header field can have
    */
-  static ApiKey of(String source, String text) {
+  public static ApiKey of(String source, String text) {
     String key = text.strip();
     if (key.isEmpty() || key.length() > MAX_CHARACTERS || !key.chars().allMatch(ApiKey::visible)) {
       throw new IllegalArgumentException(
@@ -58,7 +58,7 @@ public final class ApiKey {
    * @return the key
    * @throws IllegalArgumentException if the file cannot be read or has no key
    */
-  static ApiKey ofFile(String key, String path) {
+  public static ApiKey ofFile(String key, String path) {
     String source = key + " '" + Errors.shown(path) + "'";
     try (InputStream in = Files.newInputStream(Path.of(path))) {
       byte[] bytes = in.readNBytes(MAX_CHARACTERS + 64); // room for line feeds, not for more
@@ -77,7 +77,8 @@ public final class ApiKey {
    * @return the key
    * @throws IllegalArgumentException if the variable is not set or has no key
    */
-  static ApiKey ofVariable(String key, String name, UnaryOperator<@Nullable String> environment) {
+  public static ApiKey ofVariable(
+      String key, String name, UnaryOperator<@Nullable String> environment) {
     String source = key + " '" + Errors.shown(name) + "'";
     String value = environment.apply(name);
     if (value == null) {
@@ -89,6 +90,11 @@ public final class ApiKey {
   /** {@return the value of the field {@code Authorization} that presents the key} */
   String authorization() {
     return "Bearer " + value;
+  }
+
+  /** {@return the key's characters, to sign with} */
+  public byte[] bytes() {
+    return value.getBytes(StandardCharsets.US_ASCII);
   }
 
   @Override

@@ -23,6 +23,7 @@ import org.jspecify.annotations.Nullable;
  * @param renderer what makes the tokens of its requests, such as {@code vllm launch render}; null
  *     if only the worker itself does
  * @param apiKey what the engine demands of its clients; null if nothing is stated
+ * @param disagg the part of requests that it serves
  */
 public record WorkerSpec(
     URI url,
@@ -35,7 +36,8 @@ public record WorkerSpec(
     boolean poll,
     List<EndpointPattern> forwardPasses,
     @Nullable URI renderer,
-    @Nullable ApiKey apiKey) {
+    @Nullable ApiKey apiKey,
+    DisaggSpec disagg) {
 
   /** The key of {@link #forwardPasses()}. */
   static final String FORWARD_PASSES = "forward_pass_metrics";
@@ -129,23 +131,39 @@ public record WorkerSpec(
         false,
         List.of(),
         null,
-        null);
+        null,
+        DisaggSpec.WHOLE);
   }
 
   /**
    * Parses {@code URL[,KEY=VALUE]...}. The keys are {@code flavor}, {@code ranks}, {@code events},
    * {@code replay}, {@code topic}, {@code bind}, {@code block_size}, {@code lb}, {@code
    * rank_offset}, {@code ranks_per_node}, {@code poll}, {@code forward_pass_metrics}, {@code
-   * renderer}, {@code api_key}, {@code api_key_file} and {@code api_key_env}; {@code events},
-   * {@code replay} and {@code forward_pass_metrics} can be repeated, once for each rank. A key's
-   * file or variable is read at once.
+   * renderer}, {@code api_key}, {@code api_key_file} and {@code api_key_env}, and those of {@link
+   * DisaggSpec}: {@code role}, {@code disagg}, {@code bootstrap}, {@code bootstrap_port}, {@code
+   * side_channel}, {@code engine_id} and {@code tp_size}; {@code events}, {@code replay} and {@code
+   * forward_pass_metrics} can be repeated, once for each rank. A key's file or variable is read at
+   * once.
    *
    * @param text the description
    * @return the worker
    * @throws IllegalArgumentException naming the part that is wrong and what is allowed
    */
   public static WorkerSpec parse(String text) {
-    return new WorkerSpecParser(text, System::getenv).parse();
+    return parse(text, null);
+  }
+
+  /**
+   * Parses the description of a worker whose role an option states.
+   *
+   * @param text the description, as {@link #parse(String)} takes it
+   * @param role the role; null if only the description can state one
+   * @return the worker
+   * @throws IllegalArgumentException naming the part that is wrong and what is allowed, also if the
+   *     description states another role
+   */
+  public static WorkerSpec parse(String text, @Nullable WorkerRole role) {
+    return new WorkerSpecParser(text, System::getenv).parse(role);
   }
 
   /** {@return the remedy where the engine refuses the gateway's questions, in words} */

@@ -30,23 +30,26 @@ final class WorkerSpecParser {
 
   private static final Set<String> LISTS = Set.of("events", "replay", WorkerSpec.FORWARD_PASSES);
   private static final List<String> KEYS =
-      List.of(
-          "flavor",
-          "ranks",
-          "events",
-          "replay",
-          "topic",
-          "bind",
-          "block_size",
-          "lb",
-          "rank_offset",
-          "ranks_per_node",
-          "poll",
-          WorkerSpec.FORWARD_PASSES,
-          RENDERER,
-          API_KEY,
-          API_KEY_FILE,
-          API_KEY_ENV);
+      Stream.concat(
+              Stream.of(
+                  "flavor",
+                  "ranks",
+                  "events",
+                  "replay",
+                  "topic",
+                  "bind",
+                  "block_size",
+                  "lb",
+                  "rank_offset",
+                  "ranks_per_node",
+                  "poll",
+                  WorkerSpec.FORWARD_PASSES,
+                  RENDERER,
+                  API_KEY,
+                  API_KEY_FILE,
+                  API_KEY_ENV),
+              DisaggKeys.KEYS.stream())
+          .toList();
 
   /** Paths of engines' endpoints, which operators copy into the URL. */
   private static final Pattern ENDPOINT =
@@ -94,13 +97,16 @@ final class WorkerSpecParser {
         : "; unknown at " + Errors.shown(withoutSecrets(url)) + ": '" + Errors.shown(key) + "'";
   }
 
-  WorkerSpec parse() {
-    EngineFlavor flavor =
-        choice("flavor", EngineFlavor.values(), EngineFlavor::id, EngineFlavor.VLLM);
+  /** The worker; an option can state its role. */
+  WorkerSpec parse(@Nullable WorkerRole role) {
+    EngineFlavor stated = choice("flavor", EngineFlavor.values(), EngineFlavor::id, null);
+    EngineFlavor flavor = stated == null ? EngineFlavor.VLLM : stated;
+    URI engine = url("the URL", url);
+    int ranks = number("ranks", 1, WorkerSpec.MAX_RANKS, 0);
     return new WorkerSpec(
-        url("the URL", url),
-        flavor == null ? EngineFlavor.VLLM : flavor,
-        number("ranks", 1, WorkerSpec.MAX_RANKS, 0),
+        engine,
+        flavor,
+        ranks,
         choice("lb", LoadBalancing.values(), LoadBalancing::id, null),
         number("rank_offset", 0, WorkerSpec.MAX_RANKS - 1, -1),
         number("block_size", 1, MAX_BLOCK_SIZE, 0),
@@ -108,7 +114,8 @@ final class WorkerSpecParser {
         flag("poll"),
         patterns(WorkerSpec.FORWARD_PASSES),
         renderer(),
-        apiKey());
+        apiKey(),
+        new DisaggKeys(values, flavor, engine).read(role, ranks));
   }
 
   private @Nullable ApiKey apiKey() {

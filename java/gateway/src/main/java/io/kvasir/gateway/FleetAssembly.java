@@ -9,6 +9,7 @@ import io.kvasir.fleet.router.FleetRouter;
 import io.kvasir.fleet.router.FleetRouterProvider;
 import io.kvasir.fleet.router.FleetRouterSetup;
 import io.kvasir.fleet.router.booking.BookingSettings;
+import io.kvasir.gateway.disagg.RouterChoice;
 import io.kvasir.gateway.events.EventPump;
 import io.kvasir.gateway.events.FleetSteps;
 import io.kvasir.gateway.events.ReplicaLink;
@@ -21,6 +22,7 @@ import io.kvasir.gateway.route.Renderer;
 import io.kvasir.gateway.verify.SentBytes;
 import io.kvasir.gateway.worker.ApiKey;
 import io.kvasir.gateway.worker.KeyedUpstream;
+import io.kvasir.gateway.worker.WorkerRole;
 import io.kvasir.gateway.worker.WorkerSpec;
 import io.kvasir.hash.HashFormat;
 import io.kvasir.model.Digest64;
@@ -30,6 +32,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -121,6 +124,11 @@ final class FleetAssembly {
     return workers;
   }
 
+  /** The way to a bootstrap server of workers. */
+  Function<URI, Upstream> bootstraps(Vertx vertx, LongSupplier clockNs) {
+    return url -> new HttpUpstream(vertx, url, settings.health().connectTimeoutMs(), clockNs);
+  }
+
   private Renderer renderer(Vertx vertx, URI url, LongSupplier clockNs) {
     return new Renderer(
         url.toString(),
@@ -138,9 +146,10 @@ final class FleetAssembly {
     int blockSize = first.profile().blockSize();
     int tokensPerBlock = blockSize > 0 ? blockSize : TOKENS_PER_BLOCK;
     boolean publishes = first.publishes();
-    FleetRouterProvider policy = settings.choice().policy(publishes);
+    RouterChoice choice = choice(first.role());
+    FleetRouterProvider policy = choice.policy(publishes);
     FleetRouter router =
-        policy.create(withIndexMemory(model, policy), FleetRouterSetup.of(tokensPerBlock));
+        policy.create(withIndexMemory(model, choice, policy), FleetRouterSetup.of(tokensPerBlock));
     LOG.info(
         "model {}: fleet router {}, block events {}, blocks of {} tokens",
         model,
@@ -148,7 +157,7 @@ final class FleetAssembly {
         publishes ? "followed" : "not followed",
         tokensPerBlock);
     if (replicas != null) {
-      replicas.join(fleetId(model, tokensPerBlock), router);
+      replicas.join(fleetId(model, first.role(), tokensPerBlock), router);
     }
     return new ModelFleet(
         router,
@@ -158,9 +167,18 @@ final class FleetAssembly {
         policy.readsForwardPasses() ? new FleetSteps(pump, router) : null);
   }
 
+  private RouterChoice choice(WorkerRole role) {
+    return switch (role) {
+      case BOTH -> settings.choice();
+      case PREFILL -> settings.disagg().prefillRouter();
+      case DECODE -> settings.disagg().decodeRouter();
+    };
+  }
+
   /** The args of a policy, with a share of the memory for indexes if they do not set one. */
-  private Map<String, Object> withIndexMemory(String model, FleetRouterProvider policy) {
-    Map<String, Object> args = settings.choice().argsOf(policy);
+  private Map<String, Object> withIndexMemory(
+      String model, RouterChoice choice, FleetRouterProvider policy) {
+    Map<String, Object> args = choice.argsOf(policy);
     if (policy.keys().contains(BookingSettings.MAX_INDEX_BYTES)
         && !args.containsKey(BookingSettings.MAX_INDEX_BYTES)) {
       args.put(BookingSettings.MAX_INDEX_BYTES, indexMemory.take(model, INDEXES_OF_A_ROUTER));
@@ -169,8 +187,11 @@ final class FleetAssembly {
   }
 
   /** The same at all gateways that name the same workers in the same order. */
-  private long fleetId(String model, int tokensPerBlock) {
+  private long fleetId(String model, WorkerRole role, int tokensPerBlock) {
     long id = Digest64.fold(Digest64.fold(Digest64.EMPTY, model), tokensPerBlock);
+    if (role == WorkerRole.PREFILL) {
+      id = Digest64.fold(id, role.id());
+    }
     for (WorkerSpec spec : settings.workers()) {
       id = Digest64.fold(id, spec.name());
     }

@@ -6,6 +6,8 @@ import io.kvasir.exchange.http.ConnectionLimit;
 import io.kvasir.exchange.http.HttpFront;
 import io.kvasir.gateway.admin.AdminHandler;
 import io.kvasir.gateway.admin.AdminHosts;
+import io.kvasir.gateway.disagg.RouterChoice;
+import io.kvasir.gateway.disagg.Transfers;
 import io.kvasir.gateway.events.EventPump;
 import io.kvasir.gateway.events.ReplicaLink;
 import io.kvasir.gateway.observe.AccessLog;
@@ -62,6 +64,7 @@ public final class Gateway implements AutoCloseable {
   private final EventLoop loop;
   private final EventPump pump;
   private final @Nullable ReplicaLink replicas;
+  private final Transfers transfers;
   private final ModelFleets fleets;
   private final HealthChecks health;
   private final GatewayHandler handler;
@@ -122,10 +125,16 @@ public final class Gateway implements AutoCloseable {
     this.connections =
         new ConnectionLimit(
             clients.maxConnections(), shareOf(clients.maxConnections(), clients.share()));
+    this.transfers =
+        new Transfers(
+            settings.disagg(),
+            assembly.bootstraps(vertx, times.clockNs()),
+            settings.health().timeoutMs());
     Services services =
         new Services(
             fleets,
             new TokenQuestions(times.tokensTimeoutMs(), TOKENS_CACHE_BYTES, models),
+            transfers,
             settings.proxy(),
             new AdmissionQueue(pressure.maxRunningRequests(), pressure.maxQueuedRequests()),
             new RetryBudget(pressure.retryReserve()),
@@ -214,7 +223,9 @@ public final class Gateway implements AutoCloseable {
       Times times)
       throws IOException {
     for (boolean publishes : new boolean[] {false, true}) { // wrong args are refused before a start
-      FleetAssembly.tryOut(settings.choice().policy(publishes), settings.routerArgs());
+      for (RouterChoice choice : settings.choices()) {
+        FleetAssembly.tryOut(choice.policy(publishes), choice.args());
+      }
     }
     Vertx vertx = HttpFront.eventLoops(settings.eventLoops());
     AccessLog log = new AccessLog(accessLog);
@@ -377,6 +388,7 @@ public final class Gateway implements AutoCloseable {
     }
     admin.close();
     threads.close();
+    transfers.close();
     fleets.workers().forEach(worker -> worker.upstream().close());
     if (replicas != null) {
       replicas.close();

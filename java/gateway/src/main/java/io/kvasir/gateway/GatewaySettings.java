@@ -54,6 +54,11 @@ public record GatewaySettings(
     routerArgs = Map.copyOf(routerArgs);
   }
 
+  /** {@return the routers of workers of all roles} */
+  List<RouterChoice> choices() {
+    return List.of(choice(), disagg.prefillRouter(), disagg.decodeRouter());
+  }
+
   /** {@return the router of workers of role both, or of embedded ranks} */
   RouterChoice choice() {
     return new RouterChoice(router, routerArgs);

@@ -39,9 +39,7 @@ final class NixlPull implements TransferDialect {
   @Override
   public LegBody decode(Transfer transfer, PrefillAnswer answer) {
     String params = answer.member(PARAMS);
-    return params == null
-        ? new LegBody()
-        : new LegBody().set(BodyField.KV_TRANSFER_PARAMS, params);
+    return params == null ? new LegBody() : new LegBody().set(BodyField.KV_TRANSFER_PARAMS, params);
   }
 
   @Override

@@ -59,10 +59,10 @@ final class PeerDirectory implements AutoCloseable {
    * Finds the facts of a rank.
    *
    * @param rank the rank; negative if the worker chooses
-   * @param receiver receives the facts, or null if they cannot be had, on the loop, at once or later
+   * @param receiver receives the facts, or null if they cannot be had, on the loop, at once or
+   *     later
    */
-  void find(
-      FleetWorker worker, int rank, EventLoop loop, Consumer<@Nullable PeerFacts> receiver) {
+  void find(FleetWorker worker, int rank, EventLoop loop, Consumer<@Nullable PeerFacts> receiver) {
     Known now = known.get(worker);
     if (now != null && now.recoveries == worker.recoveries()) {
       receiver.accept(of(now, rank));
@@ -80,14 +80,7 @@ final class PeerDirectory implements AutoCloseable {
         ask(server, QUERY, worker, rank, loop, PeerDirectory::engines, receiver);
       }
       case TRTLLM ->
-          ask(
-              worker.upstream(),
-              SERVER_INFO,
-              worker,
-              rank,
-              loop,
-              PeerDirectory::context,
-              receiver);
+          ask(worker.upstream(), SERVER_INFO, worker, rank, loop, PeerDirectory::context, receiver);
     }
   }
 

@@ -101,7 +101,9 @@ public final class PrefillAnswer {
     return json;
   }
 
-  /** {@return prompt tokens that the worker had cached, by its usage; negative if it states none} */
+  /**
+   * {@return prompt tokens that the worker had cached, by its usage; negative if it states none}
+   */
   public long cachedTokens() {
     return cachedTokens;
   }

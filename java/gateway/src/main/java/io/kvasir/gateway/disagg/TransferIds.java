@@ -41,6 +41,6 @@ final class TransferIds {
     long next = latest.updateAndGet(before -> Math.max(before + 1, now));
     long time = next >> NODE_SHIFT;
     long counter = next & ((1L << NODE_SHIFT) - 1);
-    return (time << TIME_SHIFT) & Long.MAX_VALUE | node << NODE_SHIFT | counter;
+    return ((time << TIME_SHIFT) & Long.MAX_VALUE) | (node << NODE_SHIFT) | counter;
   }
 }

@@ -104,7 +104,7 @@ final class TrtllmContextFirst implements TransferDialect {
     for (int i = 0; i < answer.choices(); i++) {
       choices.add(new ContextAnswer.Choice(reason, read));
     }
-    return new ContextAnswer(choices, null);
+    return new ContextAnswer(choices, new int[0]);
   }
 
   static String text(Map<String, Object> fields) {

@@ -26,8 +26,7 @@ final class PrefillReply {
   private PrefillReply() {}
 
   /** Writes a whole reply; to a client that asked for a stream, a good one as two events. */
-  static void write(
-      Exchange exchange, Inbound inbound, int status, Headers from, byte[] body) {
+  static void write(Exchange exchange, Inbound inbound, int status, Headers from, byte[] body) {
     Headers headers = ForwardedHeaders.reply(from, inbound.id());
     headers.remove(CONTENT_LENGTH);
     ByteBuf bytes = Unpooled.wrappedBuffer(body);

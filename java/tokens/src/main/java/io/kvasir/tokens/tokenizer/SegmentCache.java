@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A text is known by the values of a polynomial, whose coefficients are its characters, at two
  * secret random points of a field of 2<sup>61</sup> - 1 elements (Carter and Wegman's universal
- * hashing). Two texts of n characters collide with a probability below (n / 2<sup>59</sup>)²,
- * even if a client chooses them, because the points are secret.
+ * hashing). Two texts of n characters collide with a probability below (n / 2<sup>59</sup>)², even
+ * if a client chooses them, because the points are secret.
  */
 final class SegmentCache {
 

@@ -7,6 +7,8 @@ import io.kvasir.exchange.BodyListener;
 import io.kvasir.exchange.EventLoop;
 import io.kvasir.exchange.Exchange;
 import io.kvasir.exchange.Headers;
+import io.kvasir.gateway.disagg.DisaggSettings;
+import io.kvasir.gateway.disagg.Transfers;
 import io.kvasir.gateway.observe.AccessLog;
 import io.kvasir.gateway.observe.GatewayMetrics;
 import io.kvasir.gateway.observe.TrafficRecording;
@@ -113,6 +115,7 @@ class RequestsInProgressTest {
             new Services(
                 fleets,
                 new TokenQuestions(1, 1, Map.of()),
+                new Transfers(DisaggSettings.DEFAULTS, url -> null, 1),
                 settings,
                 new AdmissionQueue(1, 1),
                 new RetryBudget(1),

@@ -80,8 +80,8 @@ final class ProjectedSelector implements RankSelector {
   private static final int HIDDEN_TOKENS = 1024;
 
   /**
-   * Time in which a token's KV comes from another worker, where the prompt is computed there: 70,272
-   * bytes over a link of 400 Gb/s.
+   * Time in which a token's KV comes from another worker, where the prompt is computed there:
+   * 70,272 bytes over a link of 400 Gb/s.
    */
   private static final double TRANSFER_MS_PER_TOKEN = 70_272 / 50e6;
 

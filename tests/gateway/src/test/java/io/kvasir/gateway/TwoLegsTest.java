@@ -1,0 +1,216 @@
+package io.kvasir.gateway;
+
+import static io.kvasir.gateway.TestGateway.ASK;
+import static io.kvasir.gateway.TestGateway.ASK_STREAM;
+import static io.kvasir.gateway.TestGateway.CHAT;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.kvasir.gateway.RawClient.Reply;
+import io.kvasir.gateway.ScriptedEngine.Received;
+import io.kvasir.testing.harness.Await;
+import java.io.IOException;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Requests whose prompt one worker computes and whose answer another one. */
+class TwoLegsTest {
+
+  private static final ObjectMapper JSON = new ObjectMapper();
+  private static final String PARAMS =
+      "{\"do_remote_prefill\":true,\"do_remote_decode\":false,\"remote_engine_id\":\"e-1\","
+          + "\"remote_block_ids\":[[1,2]],\"remote_request_id\":\"cmpl-1\","
+          + "\"remote_host\":\"10.0.0.5\",\"remote_port\":5600,\"tp_size\":2,\"_big\":9223372036854775807}";
+
+  private static String prefilled(String params) {
+    return "{\"id\":\"x\",\"object\":\"chat.completion\",\"choices\":[{\"index\":0,\"message\":"
+        + "{\"role\":\"assistant\",\"content\":\"H\"},\"finish_reason\":\"length\"}],"
+        + "\"usage\":{\"prompt_tokens\":10,\"completion_tokens\":1,"
+        + "\"prompt_tokens_details\":{\"cached_tokens\":8}},"
+        + params
+        + "}";
+  }
+
+  private static ScriptedEngine prefill() {
+    return ScriptedEngine.start(
+        (request, link) -> link.json(200, prefilled("\"kv_transfer_params\":" + PARAMS)));
+  }
+
+  private static TestGateway.Builder gateway(
+      ScriptedEngine prefill, ScriptedEngine decode, String more) {
+    return TestGateway.of(
+        List.of(
+            "http://" + prefill.name() + ",role=prefill" + more,
+            "http://" + decode.name() + ",role=decode" + more));
+  }
+
+  private static JsonNode body(Received request) {
+    try {
+      return JSON.readTree(request.body());
+    } catch (IOException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  private static void assertIdle(TestGateway gateway) {
+    Await.until(
+        "no request is in flight",
+        () ->
+            gateway.gateway().fleets().workers().stream()
+                .allMatch(worker -> worker.activeRequests() == 0));
+  }
+
+  @Test
+  void nixlHandsTheBlocksOver() throws IOException {
+    try (ScriptedEngine prefill = prefill();
+        ScriptedEngine decode = ScriptedEngine.good();
+        TestGateway gateway = gateway(prefill, decode, "").start()) {
+      Reply reply = gateway.post(CHAT, ASK_STREAM);
+      assertThat(reply.status()).as(reply.text()).isEqualTo(200);
+      JsonNode first = body(prefill.next());
+      assertThat(first.path("stream").asBoolean(true)).isFalse();
+      assertThat(first.has("stream_options")).isFalse();
+      assertThat(first.path("max_tokens").asInt()).isEqualTo(1);
+      assertThat(first.path("kv_transfer_params"))
+          .isEqualTo(
+              JSON.readTree(
+                  """
+                  {"do_remote_decode":true,"do_remote_prefill":false,"remote_engine_id":null,
+                   "remote_block_ids":null,"remote_host":null,"remote_port":null}
+                  """));
+      JsonNode second = body(decode.next());
+      assertThat(second.path("stream").asBoolean()).isTrue();
+      assertThat(second.has("max_tokens")).isFalse();
+      assertThat(second.path("kv_transfer_params")).isEqualTo(JSON.readTree(PARAMS));
+      assertThat(reply.field("x-kvasir-prefill-worker")).isEqualTo(prefill.name());
+      assertThat(reply.field("x-kvasir-worker")).isEqualTo(decode.name());
+      JsonNode line = gateway.logLine();
+      assertThat(line.path("prefill_worker_id").asText()).isEqualTo(prefill.name());
+      assertThat(line.path("prefill_cached_tokens").asInt()).isEqualTo(8);
+      assertIdle(gateway);
+    }
+  }
+
+  @Test
+  void anAnswerOfNonsenseIsAFailedAttempt() {
+    try (ScriptedEngine prefill =
+            ScriptedEngine.start((request, link) -> link.json(200, prefilled("\"a\":1")));
+        ScriptedEngine good = prefill();
+        ScriptedEngine decode = ScriptedEngine.good();
+        TestGateway gateway =
+            TestGateway.of(
+                    List.of(
+                        "http://" + prefill.name() + ",role=prefill",
+                        "http://" + good.name() + ",role=prefill",
+                        "http://" + decode.name() + ",role=decode"))
+                .start()) {
+      for (int i = 0; i < 4; i++) {
+        assertThat(gateway.post(CHAT, ASK, "X-Session-ID: " + i).status()).isEqualTo(200);
+      }
+      assertThat(good.received()).isEqualTo(4);
+      assertThat(prefill.received()).isPositive();
+      assertIdle(gateway);
+    }
+  }
+
+  @Test
+  void withoutPrefillWorkersTheDecodeWorkerServesAll() {
+    try (ScriptedEngine prefill =
+            ScriptedEngine.start((request, link) -> link.json(503, "{\"error\":\"busy\"}"));
+        ScriptedEngine decode = ScriptedEngine.good();
+        TestGateway gateway = gateway(prefill, decode, "").start()) {
+      assertThat(gateway.post(CHAT, ASK).status()).isEqualTo(200);
+      assertThat(body(decode.next()).has("kv_transfer_params")).isFalse();
+      assertThat(gateway.metric("kvasir_local_prefills_total", "reason=\"prefill_failed\""))
+          .isEqualTo(1);
+      assertIdle(gateway);
+    }
+  }
+
+  @Test
+  void trtllmGetsTheContextsTokens() throws IOException {
+    String params =
+        "{\"request_type\":\"context_only\",\"ctx_request_id\":9223372036854775806,"
+            + "\"disagg_request_id\":%s,\"encoded_opaque_state\":\"AA==\",\"ctx_dp_rank\":0}";
+    try (ScriptedEngine prefill =
+            ScriptedEngine.start(
+                (request, link) -> {
+                  String id =
+                      body(request).path("disaggregated_params").path("disagg_request_id").asText();
+                  String answer =
+                      prefilled("\"prompt_token_ids\":[1,2,3]")
+                          .replace(
+                              "\"finish_reason\"",
+                              "\"disaggregated_params\":"
+                                  + params.formatted(id)
+                                  + ",\"finish_reason\"");
+                  link.json(200, answer);
+                });
+        ScriptedEngine decode = ScriptedEngine.good();
+        TestGateway gateway = gateway(prefill, decode, ",flavor=trtllm").start()) {
+      Reply reply = gateway.post(CHAT, ASK);
+      assertThat(reply.status()).as(reply.text()).isEqualTo(200);
+      JsonNode first = body(prefill.next()).path("disaggregated_params");
+      assertThat(first.path("request_type").asText()).isEqualTo("context_only");
+      assertThat(first.path("disagg_request_id").asLong()).isGreaterThan(1L << 42);
+      JsonNode second = body(decode.next());
+      assertThat(second.path("prompt_token_ids")).isEqualTo(JSON.readTree("[1,2,3]"));
+      JsonNode handed = second.path("disaggregated_params");
+      assertThat(handed.path("request_type").asText()).isEqualTo("generation_only");
+      assertThat(handed.path("ctx_request_id").asLong()).isEqualTo(9223372036854775806L);
+      assertThat(handed.path("disagg_request_id")).isEqualTo(first.path("disagg_request_id"));
+      assertThat(handed.path("encoded_opaque_state").asText()).isEqualTo("AA==");
+      assertIdle(gateway);
+    }
+  }
+
+  @Test
+  void aContextThatEndsTheAnswerIsTheReply() {
+    try (ScriptedEngine prefill =
+            ScriptedEngine.start(
+                (request, link) ->
+                    link.json(
+                        200,
+                        prefilled(
+                                "\"disaggregated_params\":{\"ctx_request_id\":1,"
+                                    + "\"disagg_request_id\":2}")
+                            .replace("length", "stop")));
+        ScriptedEngine decode = ScriptedEngine.good();
+        TestGateway gateway = gateway(prefill, decode, ",flavor=trtllm").start()) {
+      Reply whole = gateway.post(CHAT, ASK);
+      assertThat(whole.text()).contains("\"stop\"").doesNotContain("disaggregated_params");
+      Reply stream = gateway.post(CHAT, ASK_STREAM);
+      assertThat(stream.text()).contains("\"delta\"").endsWith("data: [DONE]\n\n");
+      assertThat(decode.received()).isZero();
+      assertIdle(gateway);
+    }
+  }
+
+  @Test
+  void sglangsLegsMeetInARoom() {
+    try (ScriptedEngine prefill = ScriptedEngine.good();
+        ScriptedEngine decode = ScriptedEngine.good();
+        TestGateway gateway = gateway(prefill, decode, ",flavor=sglang").start()) {
+      assertThat(gateway.post(CHAT, ASK).status()).isEqualTo(200);
+      JsonNode first = body(prefill.next());
+      JsonNode second = body(decode.next());
+      assertThat(first.path("bootstrap_host").asText()).isEqualTo("127.0.0.1");
+      for (String field : List.of("bootstrap_host", "bootstrap_port", "bootstrap_room")) {
+        assertThat(second.path(field)).isEqualTo(first.path(field));
+      }
+      assertIdle(gateway);
+    }
+  }
+
+  @Test
+  void aLostPrefillEndsTheLegThatWaitsForIt() {
+    try (ScriptedEngine prefill =
+            ScriptedEngine.start((request, link) -> link.json(500, "{\"error\":\"oom\"}"));
+        ScriptedEngine decode = ScriptedEngine.start((request, link) -> link.awaitGone());
+        TestGateway gateway = gateway(prefill, decode, ",flavor=sglang").start()) {
+      assertThat(gateway.post(CHAT, ASK).status()).isEqualTo(502);
+      assertIdle(gateway);
+    }
+  }
+}

@@ -10,6 +10,7 @@ import io.kvasir.fleet.router.FleetRouterProvider;
 import io.kvasir.fleet.router.FleetRouterSetup;
 import io.kvasir.fleet.router.booking.BookingSettings;
 import io.kvasir.gateway.disagg.RouterChoice;
+import io.kvasir.gateway.disagg.Transfers;
 import io.kvasir.gateway.events.EventPump;
 import io.kvasir.gateway.events.FleetSteps;
 import io.kvasir.gateway.events.ReplicaLink;
@@ -32,7 +33,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Function;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -124,9 +124,13 @@ final class FleetAssembly {
     return workers;
   }
 
-  /** The way to a bootstrap server of workers. */
-  Function<URI, Upstream> bootstraps(Vertx vertx, LongSupplier clockNs) {
-    return url -> new HttpUpstream(vertx, url, settings.health().connectTimeoutMs(), clockNs);
+  /** How prompts move between workers. */
+  Transfers transfers(Vertx vertx, LongSupplier clockNs) {
+    GatewaySettings.Health health = settings.health();
+    return new Transfers(
+        settings.disagg(),
+        url -> new HttpUpstream(vertx, url, health.connectTimeoutMs(), clockNs),
+        health.timeoutMs());
   }
 
   private Renderer renderer(Vertx vertx, URI url, LongSupplier clockNs) {

@@ -125,11 +125,7 @@ public final class Gateway implements AutoCloseable {
     this.connections =
         new ConnectionLimit(
             clients.maxConnections(), shareOf(clients.maxConnections(), clients.share()));
-    this.transfers =
-        new Transfers(
-            settings.disagg(),
-            assembly.bootstraps(vertx, times.clockNs()),
-            settings.health().timeoutMs());
+    this.transfers = assembly.transfers(vertx, times.clockNs());
     Services services =
         new Services(
             fleets,

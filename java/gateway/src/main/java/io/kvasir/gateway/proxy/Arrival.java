@@ -386,19 +386,9 @@ final class Arrival {
     ProxyRun run =
         new ProxyRun(
             exchange, inbound, placing, services, shared.owners(), tally, shared.runs()::remove);
-    ModelFleet prefills = fleet == null ? null : services.fleets().prefillFleet(inbound.model());
-    if (fleet != null && prefills != null && owner == null && Splitting.applies(inbound, fleet)) {
-      run.split(
-          new Placing(
-              exchange.loop(),
-              inbound,
-              Leg.PREFILL,
-              prefills,
-              prefills.workers(),
-              null,
-              services,
-              tally.arrivedNs()),
-          Splitting.decodesWhole(fleet));
+    ModelFleet prefills = owner == null ? Splitting.prefills(services, inbound, fleet) : null;
+    if (fleet != null && prefills != null) {
+      run.split(placing.prefills(prefills, fleet), Splitting.decodesWhole(fleet));
     }
     shared.runs().add(run);
     run.start();

@@ -29,6 +29,12 @@ record ChosenTarget(
     @Nullable NamedPrompt prompt,
     LegBody leg) {
 
+  /** The target of an attempt that no router has booked, which is sent. */
+  static ChosenTarget byLoad(FleetWorker worker, int dpRank, String reason) {
+    worker.onSent();
+    return new ChosenTarget(worker, dpRank, reason, 0, null, 0, null, null, LegBody.WHOLE);
+  }
+
   /** The same target for one leg of the request. */
   ChosenTarget with(LegBody body) {
     return new ChosenTarget(

@@ -5,7 +5,6 @@ import io.kvasir.exchange.EventLoop;
 import io.kvasir.fleet.router.FleetRequest;
 import io.kvasir.fleet.router.Refusal;
 import io.kvasir.fleet.router.RouteOutcome;
-import io.kvasir.gateway.disagg.LegBody;
 import io.kvasir.gateway.openai.BodyScan;
 import io.kvasir.gateway.route.FleetWorker;
 import io.kvasir.gateway.route.InexactCause;
@@ -38,6 +37,7 @@ final class Placing {
   private final EventLoop loop;
   private final Inbound inbound;
   private Leg leg;
+  private @Nullable LocalPrefill local;
   private final @Nullable ModelFleet fleet;
   private final CandidateWorkers candidates;
   private final Services services;
@@ -58,6 +58,11 @@ final class Placing {
     void onQueued(Runnable cancel);
 
     void onRefused(Problem problem);
+
+    /** A decode worker is to compute the prompt, for a reason as metrics name it. */
+    default void onLocal(String reason) {
+      throw new IllegalStateException(reason);
+    }
   }
 
   /** What routing came to. One of its methods runs, on the event loop. */
@@ -95,6 +100,18 @@ final class Placing {
     this.candidates = new CandidateWorkers(inbound, workers, owner, services);
     this.services = services;
     this.arrivedNs = arrivedNs;
+  }
+
+  /** The choice among workers that compute the prompt of the same request. */
+  Placing prefills(ModelFleet prefills, ModelFleet decodes) {
+    Placing made =
+        new Placing(
+            loop, inbound, Leg.PREFILL, prefills, prefills.workers(), null, services, arrivedNs);
+    long most = services.transfers().settings().maxLocalPrefillTokens();
+    if (Splitting.decodesWhole(decodes)) {
+      made.local = new LocalPrefill(inbound, prefills, decodes, candidates, most);
+    }
+    return made;
   }
 
   /** The part of the request that is placed from now on. */
@@ -140,21 +157,11 @@ final class Placing {
                 () -> {
                   if (!hold.released()) {
                     Decision decision = decide(among, request, body, hold, result);
-                    loop.execute(() -> settle(decision, wait.cancelled, result));
+                    loop.execute(() -> settle(decision, wait.isCancelled(), result));
                   }
                 });
     if (!runs) {
       result.onRefused(BodyIntake.tooManyLargeBodies());
-    }
-  }
-
-  /** A wait for another thread or for an engine; running it cancels it. On the event loop. */
-  private static final class Wait implements Runnable {
-    boolean cancelled;
-
-    @Override
-    public void run() {
-      cancelled = true;
     }
   }
 
@@ -190,6 +197,10 @@ final class Placing {
         counted = true;
         boolean matches = among.router().index() != null;
         count(among, matches ? InexactCause.TEXT_PREFIXES : InexactCause.POLICY);
+      }
+      String reason = local == null ? null : local.reason(request);
+      if (reason != null) {
+        return () -> result.onLocal(reason);
       }
       return new Routed(among, request, among.route(request), large, true, result);
     } catch (BodyPrompt.NoRoom e) {
@@ -227,7 +238,7 @@ final class Placing {
             prepared,
             loop,
             found -> {
-              if (!wait.cancelled) {
+              if (!wait.isCancelled()) {
                 inbound.tokens(found);
                 count(among, found.missing());
                 if (found.ids() != null && found.ids().size() == 1) {
@@ -367,7 +378,8 @@ final class Placing {
       if (candidates.ownerRefuses()) {
         result.onRefused(ownerGone());
       } else {
-        result.onChosen(byLoad(owner.worker(), BookedAttempt.steered(owner, inbound), "explicit"));
+        result.onChosen(
+            ChosenTarget.byLoad(owner.worker(), BookedAttempt.steered(owner, inbound), "explicit"));
       }
       return;
     }
@@ -375,13 +387,8 @@ final class Placing {
     if (least == null) {
       result.onRefused(Refusals.noWorker(candidates.all()));
     } else {
-      result.onChosen(byLoad(least, ModelFleet.ANY_RANK, "load"));
+      result.onChosen(ChosenTarget.byLoad(least, ModelFleet.ANY_RANK, "load"));
     }
-  }
-
-  private static ChosenTarget byLoad(FleetWorker worker, int dpRank, String reason) {
-    worker.onSent();
-    return new ChosenTarget(worker, dpRank, reason, 0, null, 0, null, null, LegBody.WHOLE);
   }
 
   private static Problem ownerGone() {

@@ -66,17 +66,8 @@ final class ProxyRun implements FirstLeg.Answering {
             exchange.loop(),
             services.admission(),
             services.settings().queueTimeoutMs(),
-            new Turn.Listener() {
-              @Override
-              public void onAdmitted() {
-                next();
-              }
-
-              @Override
-              public void onRefused(Problem problem) {
-                refuse(problem);
-              }
-            });
+            this::next,
+            this::refuse);
     this.faults = new RequestFaults(services.fleets().ejection(), placing.candidates().all());
     this.attempts = new Attempts(services.settings().maxAttempts());
     this.first = FirstLeg.none(this);

@@ -5,6 +5,7 @@ import io.kvasir.gateway.route.FleetWorker;
 import io.kvasir.gateway.route.ModelFleet;
 import java.util.EnumSet;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /** Which requests two workers can serve. Stateless. */
 final class Splitting {
@@ -20,12 +21,22 @@ final class Splitting {
 
   private Splitting() {}
 
-  /** Whether a request has one prompt and one answer, or no worker can serve it alone. */
-  static boolean applies(Inbound inbound, ModelFleet decodes) {
+  /**
+   * The workers that compute a request's prompt for others; null if there are none, or the request
+   * has several prompts or answers and a worker can serve it alone.
+   *
+   * @param decodes the workers that answer; null for any model
+   */
+  static @Nullable ModelFleet prefills(
+      Services services, Inbound inbound, @Nullable ModelFleet decodes) {
     BodyScan body = inbound.body();
-    return body != null
-        && ENDPOINTS.contains(inbound.endpoint())
-        && (!decodesWhole(decodes) || (body.n() == 1 && body.hasOnePrompt()));
+    if (decodes == null || body == null || !ENDPOINTS.contains(inbound.endpoint())) {
+      return null;
+    }
+    boolean single = body.n() == 1 && body.hasOnePrompt();
+    return single || !decodesWhole(decodes)
+        ? services.fleets().prefillFleet(inbound.model())
+        : null;
   }
 
   /** Whether the decode workers can compute prompts. */

@@ -2,6 +2,7 @@ package io.kvasir.gateway.proxy;
 
 import io.kvasir.exchange.EventLoop;
 import io.kvasir.gateway.route.AdmissionQueue;
+import java.util.function.Consumer;
 
 /**
  * The waits of one request before it is sent: for its admission, for another thread or an engine,
@@ -14,9 +15,10 @@ final class Turn {
   private final EventLoop loop;
   private final AdmissionQueue admission;
   private final long limitMs;
-  private final Listener listener;
+  private final Runnable onAdmitted;
+  private final Consumer<Problem> onRefused;
   private final QueueWait wait;
-  private final Runnable admitted = this::onAdmitted;
+  private final Runnable admitted = this::onRoom;
 
   /** Written by the event loop. */
   private volatile boolean queuedByRouter;
@@ -25,22 +27,24 @@ final class Turn {
   private boolean over;
   private Runnable cancel = () -> {};
 
-  /** Receives what the wait for admission comes to. */
-  interface Listener {
-
-    /** The request is in service. */
-    void onAdmitted();
-
-    /** The request must not be served. */
-    void onRefused(Problem problem);
-  }
-
-  /** Begins outside; {@code limitMs} is the limit of the wait in milliseconds. */
-  Turn(EventLoop loop, AdmissionQueue admission, long limitMs, Listener listener) {
+  /**
+   * Begins outside.
+   *
+   * @param limitMs limit of the wait, in milliseconds
+   * @param onAdmitted runs when the request is in service
+   * @param onRefused runs if it must not be served
+   */
+  Turn(
+      EventLoop loop,
+      AdmissionQueue admission,
+      long limitMs,
+      Runnable onAdmitted,
+      Consumer<Problem> onRefused) {
     this.loop = loop;
     this.admission = admission;
     this.limitMs = limitMs;
-    this.listener = listener;
+    this.onAdmitted = onAdmitted;
+    this.onRefused = onRefused;
     this.wait = new QueueWait(loop, limitMs, this::onTimeout);
   }
 
@@ -49,19 +53,19 @@ final class Turn {
     switch (admission.arrive(admitted)) {
       case ADMITTED -> {
         inService = true;
-        listener.onAdmitted();
+        onAdmitted.run();
       }
       case WAITS -> {
         // If that is too late, the action runs soon, and leaves.
         cancel = () -> admission.withdraw(admitted);
         wait.begin();
       }
-      case REFUSED -> listener.onRefused(Refusals.queueFull());
+      case REFUSED -> onRefused.accept(Refusals.queueFull());
     }
   }
 
   /** Room was made, on any thread. */
-  private void onAdmitted() {
+  private void onRoom() {
     loop.execute(
         () -> {
           inService = true;
@@ -69,14 +73,14 @@ final class Turn {
             leave();
           } else {
             end();
-            listener.onAdmitted();
+            onAdmitted.run();
           }
         });
   }
 
   private void onTimeout() {
     if (!over && (queuedByRouter || admission.withdraw(admitted))) {
-      listener.onRefused(Refusals.queueTimeout(limitMs));
+      onRefused.accept(Refusals.queueTimeout(limitMs));
     }
   }
 

@@ -107,6 +107,14 @@ final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
   }
 
   @Override
+  public void onLocal(String reason) {
+    decode.onPlaced();
+    if (!decode.isOver()) {
+      serveWhole(reason);
+    }
+  }
+
+  @Override
   public void onChosen(ChosenTarget choice) {
     decode.onPlaced();
     if (decode.isOver()) {
@@ -124,20 +132,10 @@ final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
             choice.dpRank(),
             loop,
             peer -> {
-              if (!wait.cancelled) {
+              if (!wait.isCancelled()) {
                 begin(choice, peer);
               }
             });
-  }
-
-  /** A wait for a bootstrap server; running it cancels it. */
-  private static final class Wait implements Runnable {
-    boolean cancelled;
-
-    @Override
-    public void run() {
-      cancelled = true;
-    }
   }
 
   private void begin(ChosenTarget choice, @Nullable PeerFacts peer) {

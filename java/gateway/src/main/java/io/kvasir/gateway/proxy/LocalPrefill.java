@@ -1,0 +1,94 @@
+package io.kvasir.gateway.proxy;
+
+import io.kvasir.fleet.router.CandidateCost;
+import io.kvasir.fleet.router.FleetRequest;
+import io.kvasir.fleet.router.FleetRouterKind;
+import io.kvasir.fleet.router.Placement;
+import io.kvasir.fleet.router.RouteOutcome;
+import io.kvasir.fleet.router.trtllm.DisaggFlow;
+import io.kvasir.gateway.route.ModelFleet;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Decides whether a decode worker computes a prompt itself: where little of it is missing there, or
+ * where the first token is expected sooner than with a prefill worker.
+ *
+ * <p>Used by one thread at a time.
+ */
+final class LocalPrefill {
+
+  private final Inbound inbound;
+  private final ModelFleet prefills;
+  private final ModelFleet decodes;
+  private final CandidateWorkers candidates;
+  private final long maxTokens;
+
+  /**
+   * Begins.
+   *
+   * @param candidates the workers that may decode
+   * @param maxTokens most missing tokens that a decode worker computes; negative for no such limit
+   */
+  LocalPrefill(
+      Inbound inbound,
+      ModelFleet prefills,
+      ModelFleet decodes,
+      CandidateWorkers candidates,
+      long maxTokens) {
+    this.inbound = inbound;
+    this.prefills = prefills;
+    this.decodes = decodes;
+    this.candidates = candidates;
+    this.maxTokens = maxTokens;
+  }
+
+  /**
+   * Decides for one request. O(blocks + ranks).
+   *
+   * @param request the request as the router of the prefill workers sees it
+   * @return why a decode worker computes the prompt, as metrics name it; null if it does not
+   */
+  @Nullable String reason(FleetRequest request) {
+    if (maxTokens >= 0) {
+      Placement whole = decode(request, Leg.WHOLE);
+      return whole == null
+              || DisaggFlow.needsContext(whole.matchedTokens(), request.inputTokens(), maxTokens)
+          ? null
+          : "short";
+    }
+    if (!forecasts(prefills) || !forecasts(decodes)) {
+      return null;
+    }
+    double wholeMs = firstTokenMs(decode(request, Leg.WHOLE));
+    double apartMs =
+        firstTokenMs(placement(prefills.router().preview(request)))
+            + firstTokenMs(decode(request, Leg.DECODE));
+    return wholeMs < apartMs ? "sooner" : null;
+  }
+
+  private static boolean forecasts(ModelFleet fleet) {
+    return fleet.router().name().equals(FleetRouterKind.PROJECTED);
+  }
+
+  private @Nullable Placement decode(FleetRequest request, Leg leg) {
+    FleetRequest part =
+        RoutedRequest.of(request.id(), inbound, leg, candidates.filter(decodes), request.targets());
+    return placement(decodes.router().preview(part));
+  }
+
+  private static @Nullable Placement placement(@Nullable RouteOutcome outcome) {
+    return outcome instanceof RouteOutcome.Placed placed ? placed.placement() : null;
+  }
+
+  /** The expected time of the choice; not a number if there is none. */
+  private static double firstTokenMs(@Nullable Placement placement) {
+    if (placement != null) {
+      for (CandidateCost candidate : placement.candidates()) {
+        if (candidate.rank().equals(placement.rank()) && candidate.firstToken() != null) {
+          return candidate.firstToken().expectedMs();
+        }
+      }
+    }
+    return Double.NaN;
+  }
+}

@@ -114,7 +114,7 @@ public final class AdminHandler implements Consumer<Exchange> {
   /** A line for each model and endpoint that was used. */
   private String exactness() {
     StringBuilder text = new StringBuilder();
-    for (Map.Entry<String, ModelFleet> fleet : new TreeMap<>(fleets.fleets()).entrySet()) {
+    for (Map.Entry<String, ModelFleet> fleet : new TreeMap<>(fleets.promptFleets()).entrySet()) {
       for (EndpointTokens tokens : fleet.getValue().exactness().endpoints()) {
         text.append(fleet.getKey()).append(' ').append(tokens.endpoint()).append(' ');
         text.append(fleet.getValue().exactness(tokens)).append('\n');

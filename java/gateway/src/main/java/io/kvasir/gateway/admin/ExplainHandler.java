@@ -1,14 +1,12 @@
 package io.kvasir.gateway.admin;
 
 import io.kvasir.exchange.Exchange;
-import io.kvasir.fleet.router.FleetRequest;
-import io.kvasir.fleet.router.RouteOutcome;
 import io.kvasir.gateway.proxy.Preview;
 import io.kvasir.gateway.proxy.Problem;
 import io.kvasir.gateway.proxy.Replies;
 import io.kvasir.gateway.proxy.Services;
-import io.kvasir.gateway.route.ModelFleet;
 import io.kvasir.gateway.tokens.PromptTokens;
+import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -46,11 +44,11 @@ final class ExplainHandler implements Consumer<Exchange> {
     @Override
     public void onPreview(
         String model,
-        ModelFleet fleet,
-        FleetRequest request,
         PromptTokens tokens,
-        @Nullable RouteOutcome outcome) {
-      Replies.json(exchange, 200, ExplanationJson.of(model, fleet, request, tokens, outcome));
+        Preview.Choice whole,
+        List<Preview.Choice> apart,
+        @Nullable String local) {
+      Replies.json(exchange, 200, ExplanationJson.of(model, tokens, whole, apart, local));
     }
 
     @Override

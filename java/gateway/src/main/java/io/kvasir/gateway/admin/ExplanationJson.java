@@ -5,10 +5,10 @@ import com.fasterxml.jackson.core.JsonGenerator;
 import io.kvasir.fleet.index.RankMatches;
 import io.kvasir.fleet.router.CandidateCost;
 import io.kvasir.fleet.router.FirstTokenForecast;
-import io.kvasir.fleet.router.FleetRequest;
 import io.kvasir.fleet.router.Placement;
 import io.kvasir.fleet.router.RouteOutcome;
 import io.kvasir.gateway.events.RankReport;
+import io.kvasir.gateway.proxy.Preview;
 import io.kvasir.gateway.route.FleetWorker;
 import io.kvasir.gateway.route.FollowedRanks;
 import io.kvasir.gateway.route.ModelFleet;
@@ -35,32 +35,60 @@ final class ExplanationJson {
 
   private ExplanationJson() {}
 
-  /** The explanation; {@code outcome} is null for a policy that cannot preview. */
+  /**
+   * The explanation.
+   *
+   * @param whole the choice of a worker that serves the whole request
+   * @param apart the choices of a prefill and a decode worker; empty if no workers have roles
+   * @param local why the decode worker computes the prompt; null if it does not
+   */
   static String of(
       String model,
-      ModelFleet fleet,
-      FleetRequest request,
       PromptTokens tokens,
-      @Nullable RouteOutcome outcome) {
+      Preview.Choice whole,
+      List<Preview.Choice> apart,
+      @Nullable String local) {
     StringWriter text = new StringWriter();
     try (JsonGenerator json = JSON.createGenerator(text)) {
       json.writeStartObject();
       json.writeStringField("model", model);
-      json.writeStringField("router", fleet.router().name());
-      if (request.conversationId() != null) {
-        json.writeStringField("conversation_id", request.conversationId());
+      if (whole.request().conversationId() != null) {
+        json.writeStringField("conversation_id", whole.request().conversationId());
       }
       write(json, tokens);
-      json.writeNumberField("block_size", fleet.tokensPerBlock());
-      BlockHashes hashes = request.hashes(HashFormat.KVASIR, fleet.tokensPerBlock());
-      json.writeNumberField("blocks", hashes.blocks());
-      write(json, fleet, hashes, outcome);
-      write(json, fleet, outcome);
+      if (apart.isEmpty()) {
+        write(json, whole);
+      } else {
+        json.writeStringField("road", local == null ? "apart" : "whole");
+        if (local != null) {
+          json.writeStringField("road_reason", local);
+        }
+        write(json, "prefill", apart.get(0));
+        write(json, "decode", apart.get(1));
+        write(json, "whole", whole);
+      }
       json.writeEndObject();
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
     return text.toString();
+  }
+
+  private static void write(JsonGenerator json, String leg, Preview.Choice choice)
+      throws IOException {
+    json.writeObjectFieldStart(leg);
+    write(json, choice);
+    json.writeEndObject();
+  }
+
+  private static void write(JsonGenerator json, Preview.Choice choice) throws IOException {
+    ModelFleet fleet = choice.fleet();
+    json.writeStringField("router", fleet.router().name());
+    json.writeNumberField("block_size", fleet.tokensPerBlock());
+    BlockHashes hashes = choice.request().hashes(HashFormat.KVASIR, fleet.tokensPerBlock());
+    json.writeNumberField("blocks", hashes.blocks());
+    write(json, fleet, hashes, choice.outcome());
+    write(json, fleet, choice.outcome());
   }
 
   private static void write(JsonGenerator json, PromptTokens tokens) throws IOException {

@@ -18,6 +18,7 @@ import io.kvasir.gateway.verify.BlockParity;
 import io.kvasir.gateway.verify.PrefixBreaks;
 import io.kvasir.gateway.verify.Verdict;
 import io.kvasir.gateway.verify.WorkerChecks;
+import io.kvasir.gateway.worker.WorkerRole;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -47,25 +48,32 @@ final class FollowedMetrics {
    */
   static String text(ModelFleets fleets, TokenQuestions tokens) {
     FollowedMetrics metrics = new FollowedMetrics();
-    for (Map.Entry<String, ModelFleet> fleet : fleets.fleets().entrySet()) {
-      metrics.add(fleet.getKey(), fleet.getValue());
-      metrics.add(fleet.getKey(), fleet.getValue().breaks());
-      metrics.add(fleet.getKey(), tokens.own(fleet.getKey()));
-      FollowedRanks followed = fleet.getValue().followed();
-      if (followed != null) {
-        metrics.add(fleet.getKey(), followed.events().stats());
-        for (FleetWorker worker : fleet.getValue().workers()) {
-          metrics.add(followed, worker);
-        }
-      }
-      FleetSteps steps = fleet.getValue().steps();
-      if (steps != null) {
-        for (FleetWorker worker : fleet.getValue().workers()) {
-          metrics.add(steps, fleet.getValue(), worker);
-        }
-      }
-    }
+    fleets
+        .promptFleets()
+        .forEach(
+            (model, fleet) -> {
+              metrics.add(model, fleet);
+              metrics.add(model, fleet.breaks());
+              metrics.add(model, tokens.own(model));
+            });
+    fleets.fleets().forEach((model, fleet) -> metrics.addFollowed(label("model", model), fleet));
+    String role = "," + label("role", WorkerRole.PREFILL.id());
+    fleets
+        .prefillFleets()
+        .forEach((model, fleet) -> metrics.addFollowed(label("model", model) + role, fleet));
     return metrics.text();
+  }
+
+  private void addFollowed(String labels, ModelFleet fleet) {
+    FollowedRanks followed = fleet.followed();
+    if (followed != null) {
+      addStream(labels, followed.events().stats());
+      fleet.workers().forEach(worker -> add(followed, worker));
+    }
+    FleetSteps steps = fleet.steps();
+    if (steps != null) {
+      fleet.workers().forEach(worker -> add(steps, fleet, worker));
+    }
   }
 
   private void add(String model, ModelFleet fleet) {
@@ -141,8 +149,7 @@ final class FollowedMetrics {
     }
   }
 
-  private void add(String model, StreamStats stats) {
-    String labels = label("model", model);
+  private void addStream(String labels, StreamStats stats) {
     counter("kv_events_gaps", "Gaps in the numbers of batches.", labels, stats.gaps());
     counter("kv_events_recoveries", "Gaps that were closed.", labels, stats.recoveries());
     counter(

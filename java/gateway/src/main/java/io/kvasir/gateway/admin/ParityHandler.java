@@ -56,7 +56,7 @@ final class ParityHandler implements Consumer<Exchange> {
   @Override
   public void accept(Exchange exchange) {
     List<Followed> workers = new ArrayList<>();
-    for (ModelFleet fleet : fleets.fleets().values()) {
+    for (ModelFleet fleet : fleets.all()) {
       FollowedRanks ranks = fleet.followed();
       for (FleetWorker worker : fleet.workers()) {
         if (ranks != null && ranks.checks(worker) != null) {

@@ -57,18 +57,23 @@ final class RanksHandler implements Consumer<Exchange> {
     StringWriter text = new StringWriter();
     try (JsonGenerator json = JSON.createGenerator(text)) {
       json.writeStartArray();
-      for (Map.Entry<String, ModelFleet> fleet : fleets.fleets().entrySet()) {
-        PredictedLoads loads = new PredictedLoads();
-        fleet.getValue().loads(loads);
-        for (FleetWorker worker : fleet.getValue().workers()) {
-          write(json, fleet.getKey(), fleet.getValue(), worker, loads);
-        }
-      }
+      write(json, fleets.fleets());
+      write(json, fleets.prefillFleets());
       json.writeEndArray();
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
     Replies.json(exchange, 200, text.toString());
+  }
+
+  private void write(JsonGenerator json, Map<String, ModelFleet> all) throws IOException {
+    for (Map.Entry<String, ModelFleet> fleet : all.entrySet()) {
+      PredictedLoads loads = new PredictedLoads();
+      fleet.getValue().loads(loads);
+      for (FleetWorker worker : fleet.getValue().workers()) {
+        write(json, fleet.getKey(), fleet.getValue(), worker, loads);
+      }
+    }
   }
 
   private void write(
@@ -79,6 +84,7 @@ final class RanksHandler implements Consumer<Exchange> {
     json.writeStartObject();
     json.writeStringField("worker_id", worker.name());
     json.writeStringField("model", model);
+    json.writeStringField("role", worker.role().id());
     json.writeStringField("flavor", worker.engine());
     if (worker.profile().version() != null) {
       json.writeStringField("version", worker.profile().version().toString());

@@ -12,6 +12,7 @@ import io.kvasir.gateway.route.ModelFleet;
 import io.kvasir.gateway.tokens.PromptTokens;
 import io.kvasir.gateway.tokens.TokenRequest;
 import io.kvasir.model.Errors;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
@@ -38,17 +39,17 @@ public final class Preview {
      * The choice is known.
      *
      * @param model the model
-     * @param fleet its workers
-     * @param request the request as the router sees it
      * @param tokens the tokens of its prompt
-     * @param outcome the choice; null for a policy that cannot preview
+     * @param whole the choice of a worker that serves the whole request
+     * @param apart the choices of a prefill and a decode worker; empty if no workers have roles
+     * @param local why the decode worker computes the prompt; null if it does not
      */
     void onPreview(
         String model,
-        ModelFleet fleet,
-        FleetRequest request,
         PromptTokens tokens,
-        @Nullable RouteOutcome outcome);
+        Choice whole,
+        List<Choice> apart,
+        @Nullable String local);
 
     /**
      * The request would be refused, or cannot be previewed.
@@ -57,6 +58,15 @@ public final class Preview {
      */
     void onProblem(Problem problem);
   }
+
+  /**
+   * Where a request, or a leg of it, would go.
+   *
+   * @param fleet the workers
+   * @param request the request as their router sees it
+   * @param outcome the choice; null for a policy that cannot preview
+   */
+  public record Choice(ModelFleet fleet, FleetRequest request, @Nullable RouteOutcome outcome) {}
 
   private Preview(Exchange exchange, Services services, BodyHold hold, Receiver receiver) {
     this.exchange = exchange;
@@ -157,16 +167,34 @@ public final class Preview {
   }
 
   private boolean choose(Inbound inbound, ModelFleet fleet, PromptTokens tokens) {
-    boolean panics = services.fleets().ejection().panics(fleet.workers(), inbound.model());
     inbound.tokens(tokens);
+    Choice whole = choice(inbound, fleet, Leg.WHOLE);
+    ModelFleet prefills = Splitting.prefills(services, inbound, fleet);
+    List<Choice> apart = List.of();
+    String local = null;
+    if (prefills != null) {
+      apart = List.of(choice(inbound, prefills, Leg.PREFILL), choice(inbound, fleet, Leg.DECODE));
+      long most = services.transfers().settings().maxLocalPrefillTokens();
+      CandidateWorkers candidates = new CandidateWorkers(inbound, fleet.workers(), null, services);
+      local =
+          Splitting.decodesWhole(fleet)
+              ? new LocalPrefill(inbound, prefills, fleet, candidates, most)
+                  .reason(apart.get(0).request())
+              : null;
+    }
+    receiver.onPreview(inbound.model(), tokens, whole, apart, local);
+    return true;
+  }
+
+  private Choice choice(Inbound inbound, ModelFleet fleet, Leg leg) {
+    boolean panics = services.fleets().ejection().panics(fleet.workers(), inbound.model());
     FleetRequest request =
         RoutedRequest.of(
             IDS.incrementAndGet(),
             inbound,
-            Leg.WHOLE,
+            leg,
             fleet.without(Set.of(), inbound.model(), panics, services.nowNs()),
             inbound.urgency().targets());
-    receiver.onPreview(inbound.model(), fleet, request, tokens, fleet.router().preview(request));
-    return true;
+    return new Choice(fleet, request, fleet.router().preview(request));
   }
 }

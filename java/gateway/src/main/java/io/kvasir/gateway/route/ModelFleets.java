@@ -98,7 +98,8 @@ public final class ModelFleets implements AutoCloseable {
     return worker.role() == WorkerRole.PREFILL ? prefills : fleets;
   }
 
-  private List<ModelFleet> all() {
+  /** {@return the workers of all models and roles} */
+  public List<ModelFleet> all() {
     List<ModelFleet> all = new ArrayList<>(fleets.values());
     all.addAll(prefills.values());
     return all;
@@ -310,6 +311,16 @@ public final class ModelFleets implements AutoCloseable {
   /** {@return the workers that compute prompts for others, by base model} */
   public Map<String, ModelFleet> prefillFleets() {
     return Map.copyOf(prefills);
+  }
+
+  /**
+   * {@return by base model, the workers on which prompts are placed by what ranks hold: those that
+   * compute prompts for others, or else those that answer}
+   */
+  public Map<String, ModelFleet> promptFleets() {
+    Map<String, ModelFleet> all = new HashMap<>(fleets);
+    all.putAll(prefills);
+    return all;
   }
 
   /** Closes the routers. */

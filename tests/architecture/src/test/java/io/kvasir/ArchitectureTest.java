@@ -168,6 +168,7 @@ class ArchitectureTest {
             "engine.pool",
             "exchange",
             "fleet.router",
+            "fleet.router.trtllm",
             "fleet.router.whatif",
             "gateway",
             "gateway.disagg",

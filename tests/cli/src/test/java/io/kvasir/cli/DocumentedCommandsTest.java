@@ -38,6 +38,7 @@ class DocumentedCommandsTest {
   private static final Map<String, String> PARSED =
       Map.of(
           "serve --worker", "needs the engines; EngineFleetsTest and GatewayDocsTest start some",
+          "serve --disagg-config", "needs the engines; DisaggFileTest reads the file",
           "serve --model", "needs a model; the tests of llama serve one",
           "engine --", "serves until it is stopped; EngineFleetsTest starts some",
           "bench policies --trace", "needs thousands of requests; without a trace it runs",

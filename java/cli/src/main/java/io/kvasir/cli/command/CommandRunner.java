@@ -184,10 +184,7 @@ public final class CommandRunner {
 
   private void load(Settings settings) {
     settings.load();
-    String unused = settings.unused();
-    if (unused != null) {
-      console.note(unused);
-    }
+    settings.unused().forEach(console::note);
   }
 
   /** The exit code and the error line of a failure. */

@@ -143,7 +143,7 @@ public final class ServeCommand extends DeclaredOptions implements Callable<Inte
     if (checkSeconds.isGiven() && !check) {
       throw new UsageException("--check-seconds", "needs --check");
     }
-    GatewaySettings settings = options.settings();
+    GatewaySettings settings = options.settings(sources);
     if (model.file().isPresent()) {
       ModelEngineSettings file = embedded.modelSettings(model.file().get(), sources);
       int workers = embedded.modelWorkers(sources);

@@ -9,6 +9,7 @@ import io.kvasir.engine.execute.WaitingQueuePolicy;
 import io.kvasir.exchange.EngineFlavor;
 import io.kvasir.fleet.router.FleetRouterKind;
 import io.kvasir.fleet.router.FleetRouterProvider;
+import io.kvasir.fleet.router.trtllm.DisaggFlow;
 import io.kvasir.gateway.GatewaySettings;
 import io.kvasir.hash.HashFormat;
 import io.kvasir.simulator.compare.GeneratedTraffic;
@@ -62,6 +63,13 @@ public abstract class Choices implements Iterable<String> {
                   FleetRouterKind.all().stream()
                       .filter(each -> !each.readsMetrics())
                       .map(FleetRouterProvider::name)));
+    }
+  }
+
+  /** Orders of the parts of a request. */
+  static final class ScheduleStyles extends Choices {
+    ScheduleStyles() {
+      super(() -> ids(DisaggFlow.Style.values()));
     }
   }
 

@@ -61,7 +61,7 @@ public final class FleetOptions extends DeclaredOptions {
                   + " (default: none for one worker, else round_robin).");
 
   private final Declared<Map<String, Object>> args =
-      option(ARGS, "KEY=VALUE[,KEY=VALUE]", "", FleetOptions::argsByKey)
+      option(ARGS, "KEY=VALUE[,KEY=VALUE]", "", text -> argsByKey(ARGS, text))
           .help(40, "Args of the fleet router, for example load_weight=1 (default: none).");
 
   private final Declared<List<FleetRouterProvider>> whatIf =
@@ -160,7 +160,7 @@ public final class FleetOptions extends DeclaredOptions {
    */
   public static Map<String, Map<String, Object>> argsByRouter(
       @Nullable String routers, String args) {
-    Map<String, Object> all = argsByKey(args);
+    Map<String, Object> all = argsByKey(ARGS, args);
     Map<String, Map<String, Object>> byRouter = new LinkedHashMap<>();
     Set<String> unknown = new TreeSet<>(all.keySet());
     List<FleetRouterProvider> named =
@@ -169,7 +169,7 @@ public final class FleetOptions extends DeclaredOptions {
       Map<String, Object> own = new HashMap<>(all);
       own.keySet().retainAll(router.keys());
       unknown.removeAll(own.keySet());
-      requireArgs(router, own, HashFormat.KVASIR, 1);
+      requireArgs(ARGS, router, own, HashFormat.KVASIR, 1);
       byRouter.put(router.name(), own);
     }
     if (!unknown.isEmpty()) {
@@ -180,14 +180,24 @@ public final class FleetOptions extends DeclaredOptions {
     return byRouter;
   }
 
-  private static void requireArgs(
-      FleetRouterProvider router, Map<String, Object> args, HashFormat format, int blockTokens) {
+  /**
+   * Makes a router and closes it.
+   *
+   * @param option the option with its args
+   * @throws UsageException if the args are wrong
+   */
+  static void requireArgs(
+      String option,
+      FleetRouterProvider router,
+      Map<String, Object> args,
+      HashFormat format,
+      int blockTokens) {
     try {
       router
           .create(args, new FleetRouterSetup(format, blockTokens, System::nanoTime, Map.of()))
           .close();
     } catch (IllegalArgumentException e) {
-      throw new UsageException(ARGS, "is wrong: " + e.getMessage());
+      throw new UsageException(option, "is wrong: " + e.getMessage());
     } catch (RuntimeException | LinkageError e) {
       FleetRouterFailure named = FleetRouterFailure.of(List.of(router), e);
       if (named != null) {
@@ -200,16 +210,17 @@ public final class FleetOptions extends DeclaredOptions {
   /**
    * {@return the args of a fleet router by key}
    *
+   * @param option the option
    * @param args the option's value
    * @throws UsageException if it is not a list of keys and values
    */
-  static Map<String, Object> argsByKey(String args) {
+  static Map<String, Object> argsByKey(String option, String args) {
     Map<String, Object> byKey = new HashMap<>();
     for (String arg : args.isBlank() ? new String[0] : args.split(",", -1)) {
       int equals = arg.indexOf('=');
       if (equals < 1 || byKey.put(arg.substring(0, equals).strip(), value(arg, equals)) != null) {
         throw new UsageException(
-            ARGS, "must be KEY=VALUE, each key once, not '" + Errors.shown(args) + "'");
+            option, "must be KEY=VALUE, each key once, not '" + Errors.shown(args) + "'");
       }
     }
     return byKey;
@@ -255,7 +266,7 @@ public final class FleetOptions extends DeclaredOptions {
           "must be %s with %s %s, which follows TensorRT-LLM's events, not %s"
               .formatted(format.id(), ROUTER, name, own.id()));
     }
-    requireArgs(fleet.router(), fleet.args(), format, blockTokens);
+    requireArgs(ARGS, fleet.router(), fleet.args(), format, blockTokens);
     return each.withHashFormat(format);
   }
 }

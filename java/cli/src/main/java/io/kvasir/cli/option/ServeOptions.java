@@ -1,17 +1,12 @@
 package io.kvasir.cli.option;
 
-import io.kvasir.fleet.router.FleetRouterKind;
-import io.kvasir.fleet.router.FleetRouterProvider;
 import io.kvasir.gateway.GatewaySettings;
-import io.kvasir.gateway.disagg.DisaggSettings;
+import io.kvasir.gateway.disagg.RouterChoice;
 import io.kvasir.gateway.proxy.PassPaths;
 import io.kvasir.gateway.worker.WorkerSpec;
 import io.kvasir.model.Errors;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.Optional;
-import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -22,10 +17,14 @@ import picocli.CommandLine.Option;
 @Heading(Heading.GATEWAY)
 public final class ServeOptions extends DeclaredOptions {
 
-  private static final String WORKER = "--worker";
+  /** The option of a worker. */
+  static final String WORKER = "--worker";
+
   private static final String PASS_PATHS = "--pass-paths";
   private static final String REPLICA_SYNC = "--router-replica-sync";
   private static final String REPLICA_PEERS = "--router-replica-peers";
+  private static final RouterOption ROUTER =
+      new RouterOption(FleetOptions.ROUTER, FleetOptions.ARGS);
   private static final int MAX_PORT = 65_535;
   private static final Pattern ENDPOINT =
       Pattern.compile("tcp://(\\*|\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9._-]+):(\\d{1,5})");
@@ -53,7 +52,7 @@ public final class ServeOptions extends DeclaredOptions {
           "An engine behind HTTP; may be repeated. Keys: flavor (vllm, sglang or trtllm; default"
               + " vllm), ranks, events, replay, topic, bind, block_size, lb, rank_offset,"
               + " ranks_per_node, poll, forward_pass_metrics, api_key_file,"
-              + " api_key_env, api_key. Without a worker, embedded ranks answer.")
+              + " api_key_env, api_key, role. Without a worker, embedded ranks answer.")
   private List<String> workers = new ArrayList<>();
 
   private final Declared<String> router =
@@ -98,6 +97,7 @@ public final class ServeOptions extends DeclaredOptions {
               "Name worker, rank, match and reason in every reply's headers (default:"
                   + " ${DEFAULT-VALUE}); a request can ask with x-kvasir-explain: true.");
 
+  @Mixin private ServeDisagg disagg;
   @Mixin private ServeLimits limits;
   @Mixin private ServeClients clients;
   @Mixin private ServeOrigins origins;
@@ -107,9 +107,13 @@ public final class ServeOptions extends DeclaredOptions {
   /**
    * {@return how the gateway runs}
    *
+   * @param sources the sources of values
    * @throws UsageException if a value is not allowed
    */
-  public GatewaySettings settings() {
+  public GatewaySettings settings(Settings sources) {
+    RouterChoice choice = ROUTER.read(router.value(), routerArgs.text());
+    List<WorkerSpec> specs = workers();
+    disagg.check(specs, sources::isFlag);
     int loops = Math.min(Runtime.getRuntime().availableProcessors(), 8);
     return new GatewaySettings(
         host.value(),
@@ -118,10 +122,10 @@ public final class ServeOptions extends DeclaredOptions {
         adminPort.value(),
         clients.adminNames(),
         eventLoops.orElse(loops),
-        workers(),
-        named().map(FleetRouterProvider::name).orElse(GatewaySettings.AUTO),
-        args(),
-        replicas(),
+        specs,
+        choice.name(),
+        choice.args(),
+        replicas(specs),
         limits.proxy(
             explain.value(),
             clients.limits(),
@@ -129,48 +133,10 @@ public final class ServeOptions extends DeclaredOptions {
             new PassPaths(passPaths.orElse(List.of()))),
         limits.pressure(),
         limits.health(),
-        DisaggSettings.DEFAULTS);
+        disagg.settings(choice, sources.authKey()));
   }
 
-  /** The router, which must not need metrics: the gateway polls none. Empty for auto. */
-  private Optional<FleetRouterProvider> named() {
-    List<String> names = new ArrayList<>(List.of(GatewaySettings.AUTO));
-    for (FleetRouterProvider each : FleetRouterKind.all()) {
-      if (!each.readsMetrics()) {
-        names.add(each.name());
-      } else if (each.name().equalsIgnoreCase(router.value().strip())) {
-        throw new UsageException(
-            FleetOptions.ROUTER,
-            "must not be "
-                + each.name()
-                + ": it needs the engines' metrics, which the gateway does not poll; projected computes"
-                + " the load from the requests");
-      }
-    }
-    String name = Values.choice(FleetOptions.ROUTER, router.value(), names, Function.identity());
-    return name.equals(GatewaySettings.AUTO)
-        ? Optional.empty()
-        : Optional.of(FleetRouterKind.named(name));
-  }
-
-  private Map<String, Object> args() {
-    Map<String, Object> args = FleetOptions.argsByKey(routerArgs.value());
-    if (named().isEmpty() && !args.isEmpty()) {
-      throw new UsageException(
-          FleetOptions.ARGS,
-          "needs " + FleetOptions.ROUTER + " NAME: routers differ in their args");
-    }
-    List<String> known = named().map(FleetRouterProvider::keys).orElse(List.of());
-    for (String key : args.keySet()) {
-      if (!known.contains(key)) {
-        throw new UsageException(
-            FleetOptions.ARGS, "has an unknown key for " + router.value() + "; known: " + known);
-      }
-    }
-    return args;
-  }
-
-  private GatewaySettings.@Nullable Replicas replicas() {
+  private GatewaySettings.@Nullable Replicas replicas(List<WorkerSpec> specs) {
     if (!replicaSync.isGiven() && !replicaPeers.isGiven()) {
       return null;
     }
@@ -179,7 +145,7 @@ public final class ServeOptions extends DeclaredOptions {
       throw new UsageException(
           given, "needs " + (!replicaSync.isGiven() ? REPLICA_SYNC : REPLICA_PEERS));
     }
-    if (workers.isEmpty()) {
+    if (specs.isEmpty()) {
       throw new UsageException(
           REPLICA_SYNC, "needs " + WORKER + ": no other gateway can be in front of embedded ranks");
     }
@@ -211,14 +177,8 @@ public final class ServeOptions extends DeclaredOptions {
   }
 
   private List<WorkerSpec> workers() {
-    List<WorkerSpec> specs = new ArrayList<>();
-    for (String worker : workers) {
-      try {
-        specs.add(WorkerSpec.parse(worker));
-      } catch (IllegalArgumentException e) {
-        throw new UsageException(WORKER, "is wrong: " + e.getMessage());
-      }
-    }
+    List<WorkerSpec> specs = new ArrayList<>(ServeDisagg.specs(WORKER, workers, null));
+    specs.addAll(disagg.workers());
     if (specs.stream().map(WorkerSpec::name).distinct().count() < specs.size()) {
       throw new UsageException(WORKER, "must name each engine once");
     }

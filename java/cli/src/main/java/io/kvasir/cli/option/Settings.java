@@ -1,7 +1,9 @@
 package io.kvasir.cli.option;
 
 import io.kvasir.engine.adp.AttentionDpConfig;
+import io.kvasir.gateway.worker.ApiKey;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -43,7 +45,8 @@ public final class Settings {
   private @Nullable String file;
 
   private Map<String, ConfigFile.Setting> settings = Map.of();
-  private @Nullable String unused;
+  private final List<String> unused = new ArrayList<>();
+  private @Nullable ApiKey authKey;
 
   Settings() {}
 
@@ -122,26 +125,47 @@ public final class Settings {
       settings.forEach(this::set);
     }
     loadLlmApi();
+    loadDisagg();
   }
 
   /** Adds the settings of TensorRT-LLM's own file that nothing else sets. */
   private void loadLlmApi() {
-    OptionSpec option = command.findOption(LlmApiFile.OPTION);
-    String llmApi = option == null ? null : option.getValue();
-    if (llmApi == null) {
-      return;
+    String llmApi = value(LlmApiFile.OPTION);
+    if (llmApi != null) {
+      LlmApiFile.Contents contents =
+          LlmApiFile.read(llmApi, name -> command.findOption(name) != null);
+      add(contents.settings());
+      note(llmApi, contents.unused());
     }
-    LlmApiFile.Contents contents =
-        LlmApiFile.read(llmApi, name -> command.findOption(name) != null);
-    Map<String, ConfigFile.Setting> all = new LinkedHashMap<>(contents.settings());
+  }
+
+  /** Adds the settings of TensorRT-LLM's file for disaggregated servers likewise. */
+  private void loadDisagg() {
+    String disagg = value(DisaggFile.OPTION);
+    if (disagg != null) {
+      DisaggFile.Contents contents = DisaggFile.read(disagg);
+      add(contents.settings());
+      note(disagg, contents.unused());
+      authKey = contents.authKey();
+    }
+  }
+
+  private @Nullable String value(String name) {
+    OptionSpec option = command.findOption(name);
+    return option == null ? null : option.getValue();
+  }
+
+  private void add(Map<String, ConfigFile.Setting> weaker) {
+    Map<String, ConfigFile.Setting> all = new LinkedHashMap<>(weaker);
     all.putAll(settings);
     settings = all;
-    contents
-        .settings()
-        .forEach((name, setting) -> set(name, Objects.requireNonNull(all.get(name))));
+    weaker.forEach((name, setting) -> set(name, Objects.requireNonNull(all.get(name))));
+  }
+
+  private void note(String path, List<String> keys) {
     boolean first = !isFlag(ProcessOptions.MEMBER); // of the processes of --processes
-    if (first && !contents.unused().isEmpty()) {
-      unused = llmApi + ": not used: " + String.join(", ", contents.unused());
+    if (first && !keys.isEmpty()) {
+      unused.add(path + ": not used: " + String.join(", ", keys));
     }
   }
 
@@ -152,9 +176,14 @@ public final class Settings {
     }
   }
 
-  /** {@return a note about the keys of a file that set nothing; null if all do} */
-  public @Nullable String unused() {
-    return unused;
+  /** {@return a note for each file with keys that set nothing} */
+  public List<String> unused() {
+    return List.copyOf(unused);
+  }
+
+  /** The key of signatures that a file has; null for none. */
+  @Nullable ApiKey authKey() {
+    return authKey;
   }
 
   private Origin origin(String option) {

@@ -91,6 +91,49 @@ class WorkerSpecTest {
     assertThat(endpoints.live(1)).isEqualTo("tcp://*:5558");
   }
 
+  @Test
+  void rolesHaveTheDialectOfTheEngine() {
+    assertThat(WorkerSpec.parse("http://h:1").disagg()).isEqualTo(DisaggSpec.WHOLE);
+    assertThat(WorkerSpec.parse("http://h:1,role=both").disagg()).isEqualTo(DisaggSpec.WHOLE);
+    DisaggSpec context = WorkerSpec.parse("http://h:1,flavor=trtllm,role=context").disagg();
+    assertThat(context.role()).isEqualTo(WorkerRole.PREFILL);
+    assertThat(context.dialect()).isEqualTo(DisaggDialect.TRTLLM);
+    DisaggSpec decode = WorkerSpec.parse("http://h:1,flavor=sglang", WorkerRole.DECODE).disagg();
+    assertThat(decode.role()).isEqualTo(WorkerRole.DECODE);
+    assertThat(decode.dialect()).isEqualTo(DisaggDialect.BOOTSTRAP);
+    assertThat(decode.decodesWhole()).isFalse();
+    assertThat(WorkerSpec.parse("http://h:1,role=generation").disagg().decodesWhole()).isTrue();
+  }
+
+  @Test
+  void addressesOfTransfersAreTheWorkersOwnUnlessStated() {
+    DisaggSpec mooncake = WorkerSpec.parse("http://h:1,role=prefill,disagg=mooncake").disagg();
+    assertThat(mooncake.bootstrapUrl()).isEqualTo("http://h:8998");
+    assertThat(
+            WorkerSpec.parse("http://[::1]:1,flavor=sglang,role=prefill,bootstrap_port=9")
+                .disagg()
+                .bootstrapUrl())
+        .isEqualTo("http://[::1]:9");
+    DisaggSpec push =
+        WorkerSpec.parse(
+                "http://h:1,ranks=2,role=prefill,disagg=nixl_push,side_channel=n:5,engine_id=e_{r},tp_size=4")
+            .disagg();
+    assertThat(push.sideChannelHost() + push.sideChannelPort()).isEqualTo("n5");
+    assertThat(push.engineId(1)).isEqualTo("e_1");
+    assertThat(push.tpSize()).isEqualTo(4);
+    assertThat(WorkerSpec.parse("http://h:1,role=prefill,disagg=nixl_push").disagg())
+        .matches(spec -> spec.sideChannelPort() == 5600 && spec.tpSize() == 1)
+        .matches(spec -> spec.engineId(0) == null);
+  }
+
+  @Test
+  void anOptionsRoleIsNotContradicted() {
+    assertThat(WorkerSpec.parse("http://h:1,role=context", WorkerRole.PREFILL).disagg().role())
+        .isEqualTo(WorkerRole.PREFILL);
+    assertThatThrownBy(() -> WorkerSpec.parse("http://h:1,role=decode", WorkerRole.PREFILL))
+        .hasMessage("role=decode contradicts --prefill");
+  }
+
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',
@@ -120,6 +163,20 @@ class WorkerSpecTest {
         "http://h:1,renderer=http://r:2,flavor=sglang | renderer must be left out with flavor=sglang",
         "http://h:1,renderer=r:2 | renderer must be http://host:port, not 'r:2'",
         "http://h:1,rank_offset=4000,ranks=97 | rank_offset and ranks together must be at most",
+        "http://h:1,role=encode | role must be one of both, prefill, decode, not 'encode'",
+        "http://h:1,disagg=nixl | disagg needs role=prefill or role=decode",
+        "http://h:1,role=prefill,disagg=bootstrap | disagg=bootstrap does not fit flavor=vllm, which has nixl, nixl_push, mooncake",
+        "http://h:1,role=prefill,disagg=MoRI-IO | disagg=MoRI-IO is not supported; supported are nixl, nixl_push, mooncake, bootstrap, trtllm",
+        "http://h:1,role=decode,disagg=p2pnccl | disagg=p2pnccl is not supported; supported are",
+        "http://h:1,role=decode,disagg=nixxl | disagg must be one of nixl, nixl_push, mooncake, bootstrap, trtllm, not 'nixxl'",
+        "http://h:1,role=prefill,bootstrap_port=9 | bootstrap_port needs role=prefill and disagg=mooncake or disagg=bootstrap",
+        "http://h:1,role=decode,disagg=mooncake,bootstrap=h:9 | bootstrap needs role=prefill and",
+        "http://h:1,role=prefill,tp_size=2 | tp_size needs role=prefill and disagg=nixl_push",
+        "http://h:1,role=prefill,disagg=mooncake,bootstrap=h:9,bootstrap_port=9 | only one of bootstrap and bootstrap_port",
+        "http://h:1,role=prefill,disagg=mooncake,bootstrap=http://h:9 | bootstrap must be HOST or HOST:PORT",
+        "http://h:1,role=prefill,disagg=mooncake,bootstrap=h:0 | bootstrap: the port must be 1 to 65535, not 0",
+        "http://h:1,ranks=2,role=prefill,disagg=nixl_push,engine_id=e | engine_id must have {r} where the rank's number is",
+        "http://h:1,role=prefill,disagg=nixl_push,tp_size=0 | tp_size must be 1 to 1024, not '0'",
         "http://h:1,block_size=0 | block_size must be 1 to 1048576, not '0'",
         "http://h:1,bind=yes | bind must be one of false, true, not 'yes'",
         "http://h:1,topic=kv | replay, topic, bind and ranks_per_node need events",

@@ -1,0 +1,2 @@
+/** Options as commands read them. */
+package io.kvasir.cli.option;

@@ -25,6 +25,11 @@ final class Mooncake implements TransferDialect {
   }
 
   @Override
+  public boolean countsTransferred() {
+    return true;
+  }
+
+  @Override
   public LegBody prefill(Transfer transfer) {
     return FirstToken.of(transfer)
         .set(

@@ -32,6 +32,11 @@ final class NixlPull implements TransferDialect {
   }
 
   @Override
+  public boolean countsTransferred() {
+    return true;
+  }
+
+  @Override
   public LegBody prefill(Transfer transfer) {
     return FirstToken.of(transfer).set(BodyField.KV_TRANSFER_PARAMS, TO_PREFILL);
   }

@@ -26,6 +26,11 @@ final class NixlPush implements TransferDialect {
   }
 
   @Override
+  public boolean countsTransferred() {
+    return true;
+  }
+
+  @Override
   public LegBody prefill(Transfer transfer) {
     return FirstToken.of(transfer).set(BodyField.KV_TRANSFER_PARAMS, NixlPull.TO_PREFILL);
   }

@@ -18,6 +18,11 @@ public interface TransferDialect {
    */
   long reusableMs();
 
+  /** {@return whether decode workers report tokens as cached that have come from another worker} */
+  default boolean countsTransferred() {
+    return false;
+  }
+
   /**
    * {@return the request for the worker that computes the prompt}
    *

@@ -1,6 +1,7 @@
 package io.kvasir.gateway.disagg;
 
 import io.kvasir.exchange.EventLoop;
+import io.kvasir.exchange.Headers;
 import io.kvasir.exchange.Upstream;
 import io.kvasir.fleet.router.trtllm.DisaggFlow.Style;
 import io.kvasir.gateway.route.FleetWorker;
@@ -20,6 +21,9 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe.
  */
 public final class Transfers implements AutoCloseable {
+
+  /** The field by which a client that orchestrates the legs itself passes their parameters. */
+  private static final String PASS = "x-kvasir-pass-kv-params";
 
   private final DisaggSettings settings;
   private final TransferIds ids;
@@ -58,6 +62,15 @@ public final class Transfers implements AutoCloseable {
   /** {@return order of the legs, limits and keys} */
   public DisaggSettings settings() {
     return settings;
+  }
+
+  /**
+   * {@return whether a client may name a transfer of KV itself, and does}
+   *
+   * @param headers the fields of its request
+   */
+  public boolean passes(Headers headers) {
+    return settings.trustKvParams() && "true".equalsIgnoreCase(headers.get(PASS));
   }
 
   /** {@return a number for a transfer, unique in the deployment} */

@@ -124,6 +124,23 @@ public final class GatewayMetrics {
   }
 
   /**
+   * A transfer of KV is over.
+   *
+   * @param prefill the name of the worker that has computed the prompt
+   * @param decode that of the worker that answers
+   * @param ns from the end of the prompt's computation to the first data of the answer, in
+   *     nanoseconds: the decode worker's queue and first step included
+   */
+  public void onTransferred(String prefill, String decode, long ns) {
+    Timer.builder("kvasir.kv.transfer")
+        .description("Time from the computed prompt to the first data of the answer")
+        .tags("prefill_worker_id", prefill, "worker_id", decode)
+        .serviceLevelObjectives(SECONDS_BUCKETS)
+        .register(registry)
+        .record(ns, TimeUnit.NANOSECONDS);
+  }
+
+  /**
    * A decode worker computes a prompt itself.
    *
    * @param reason why, for example {@code no_prefill_worker}

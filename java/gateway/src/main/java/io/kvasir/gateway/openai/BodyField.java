@@ -142,6 +142,17 @@ public enum BodyField {
   public static final List<BodyField> ROUTING =
       Arrays.stream(values()).filter(field -> field.type == Type.ROUTING).toList();
 
+  /** Those of {@link #ROUTING} that name a transfer of KV, which a trusted client can set. */
+  public static final Set<BodyField> TRANSFER =
+      EnumSet.of(
+          DISAGG_PREFILL_DP_RANK,
+          KV_TRANSFER_PARAMS,
+          DISAGGREGATED_PARAMS,
+          BOOTSTRAP_HOST,
+          BOOTSTRAP_PORT,
+          BOOTSTRAP_ROOM,
+          BOOTSTRAP_PAIR_KEY);
+
   /** The fields whose values the gateway decodes, so that their elements have a bound. */
   static final Set<BodyField> DECODED =
       EnumSet.of(MESSAGES, PROMPT, INPUT, SYSTEM, TEXT, INPUT_IDS, TOKEN_IDS, PROMPT_TOKEN_IDS);

@@ -55,10 +55,15 @@ public final class BodySplice {
   /**
    * Removes the fields of {@link BodyField#ROUTING}, which only the gateway may set.
    *
+   * @param keepsTransfer whether those of {@link BodyField#TRANSFER} stay
    * @return this splice
    */
-  public BodySplice removeRouting() {
-    BodyField.ROUTING.forEach(this::remove);
+  public BodySplice removeRouting(boolean keepsTransfer) {
+    for (BodyField field : BodyField.ROUTING) {
+      if (!keepsTransfer || !BodyField.TRANSFER.contains(field)) {
+        remove(field);
+      }
+    }
     return this;
   }
 

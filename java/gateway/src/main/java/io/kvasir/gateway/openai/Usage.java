@@ -33,6 +33,16 @@ public record Usage(int inputTokens, int outputTokens, int cachedTokens) {
   }
 
   /**
+   * The same usage with another number of cached tokens.
+   *
+   * @param tokens the number, at least 0
+   * @return the usage
+   */
+  public Usage withCachedTokens(long tokens) {
+    return new Usage(inputTokens, outputTokens, (int) Math.min(tokens, Integer.MAX_VALUE));
+  }
+
+  /**
    * Adds the usage of another answer.
    *
    * @param other the other answer's

@@ -277,6 +277,9 @@ final class Arrival {
     }
     Inbound inbound = inbound(read.scan(), body);
     inbound.client(exchange.remote());
+    if (services.transfers().passes(head.headers())) {
+      inbound.passTransfer();
+    }
     tally.model(inbound.model());
     tally.targets(inbound.urgency().targets(), inbound.streams());
     ModelFleet fleet = fleets.fleet(inbound.model());

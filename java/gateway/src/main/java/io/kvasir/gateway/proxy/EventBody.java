@@ -1,8 +1,10 @@
 package io.kvasir.gateway.proxy;
 
+import io.kvasir.gateway.openai.CachedTokens;
 import io.kvasir.gateway.openai.EngineError;
 import io.kvasir.gateway.openai.SseEvent;
 import io.kvasir.gateway.openai.SseEvents;
+import io.kvasir.gateway.openai.Usage;
 import io.kvasir.gateway.openai.UsageStrip;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.CompositeByteBuf;
@@ -71,8 +73,15 @@ final class EventBody implements ReplyBody {
   }
 
   private void onEvent(SseEvent event) {
+    Usage usage = event.usage();
+    long cached = tally.cachedCorrection();
+    if (cached >= 0
+        && !usage.equals(Usage.UNKNOWN)
+        && CachedTokens.replace(event.bytes(), cached)) {
+      usage = usage.withCachedTokens(cached);
+    }
     reader.onTokens(event.outputTokens());
-    reader.onUsage(event.usage(), event.index()); // includes the event's own tokens
+    reader.onUsage(usage, event.index()); // includes the event's own tokens
     boolean comment = event.kind() == SseEvent.Kind.COMMENT;
     if (!comment && !hasData) {
       hasData = true;

@@ -18,7 +18,7 @@ interface FirstLeg {
   LegBody body();
 
   /** The request of the worker that answers was sent. */
-  void onSent();
+  void onSent(ChosenTarget to);
 
   /** The first data of the answer has come. */
   void onBegun();
@@ -76,7 +76,7 @@ interface FirstLeg {
       }
 
       @Override
-      public void onSent() {}
+      public void onSent(ChosenTarget to) {}
 
       @Override
       public void onBegun() {}

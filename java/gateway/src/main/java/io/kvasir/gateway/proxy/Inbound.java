@@ -32,6 +32,7 @@ final class Inbound {
   private final boolean injectsUsage;
   private @Nullable PromptTokens tokens;
   private Witness client = UNKNOWN;
+  private boolean passesTransfer;
 
   /**
    * Creates a request.
@@ -181,6 +182,16 @@ final class Inbound {
   /** Sets the client by its remote address. */
   void client(String remote) {
     client = Witness.at(remote);
+  }
+
+  /** Whether the client's own fields of a transfer of KV reach the engine. */
+  boolean passesTransfer() {
+    return passesTransfer;
+  }
+
+  /** Lets the client's own fields of a transfer pass. */
+  void passTransfer() {
+    passesTransfer = true;
   }
 
   /**

@@ -37,7 +37,7 @@ final class Outbound {
     if (scan == null) {
       return withoutScan(inbound, headers);
     }
-    BodySplice splice = new BodySplice(scan).removeRouting();
+    BodySplice splice = new BodySplice(scan).removeRouting(inbound.passesTransfer());
     if (steering.bodyField() != null) {
       splice.set(BodyField.valueOf(steering.bodyField().toUpperCase(Locale.ROOT)), rank);
     }

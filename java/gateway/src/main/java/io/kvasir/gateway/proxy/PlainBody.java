@@ -1,5 +1,6 @@
 package io.kvasir.gateway.proxy;
 
+import io.kvasir.gateway.openai.CachedTokens;
 import io.kvasir.gateway.openai.Usage;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -19,6 +20,9 @@ final class PlainBody implements ReplyBody {
   private final ReplyMemory memory;
   private @Nullable ByteBuf read;
 
+  /** Whether {@link #read} is not forwarded yet, because its usage is corrected first. */
+  private boolean holds;
+
   /**
    * Begins with nothing.
    *
@@ -33,27 +37,38 @@ final class PlainBody implements ReplyBody {
   }
 
   @Override
-  public ByteBuf onBytes(ByteBuf bytes, long nowNs) {
+  public @Nullable ByteBuf onBytes(ByteBuf bytes, long nowNs) {
     tally.onData(nowNs);
     ByteBuf copy = read;
-    if (copy != null) {
-      int length = copy.readableBytes() + bytes.readableBytes();
-      if (length > MAX_READ_BYTES || !memory.holds(length)) {
-        read = null;
-      } else {
-        copy.writeBytes(bytes, bytes.readerIndex(), bytes.readableBytes());
-      }
+    if (copy == null) {
+      return bytes;
+    }
+    holds |= !copy.isReadable() && tally.cachedCorrection() >= 0;
+    int length = copy.readableBytes() + bytes.readableBytes();
+    if (length > MAX_READ_BYTES || !memory.holds(length)) {
+      read = null;
+      return holds ? Unpooled.wrappedBuffer(copy, bytes) : bytes;
+    }
+    copy.writeBytes(bytes, bytes.readerIndex(), bytes.readableBytes());
+    if (holds) {
+      bytes.release();
+      return null;
     }
     return bytes;
   }
 
   @Override
   public @Nullable ByteBuf onEnd() {
-    if (read != null && read.isReadable()) {
-      reader.onUsage(Usage.of(read), 0);
-      reader.onJson(read);
+    ByteBuf copy = read;
+    if (copy == null || !copy.isReadable()) {
+      return null;
     }
-    return null;
+    if (holds) {
+      CachedTokens.replace(copy, tally.cachedCorrection());
+    }
+    reader.onUsage(Usage.of(copy), 0);
+    reader.onJson(copy);
+    return holds ? copy : null;
   }
 
   @Override

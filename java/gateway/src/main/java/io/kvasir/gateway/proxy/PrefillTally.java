@@ -9,12 +9,15 @@ final class PrefillTally {
   private static final double NANOS_PER_MILLI = 1e6;
 
   private final ChosenTarget choice;
+  private final boolean corrects;
   private final long sentNs;
   private long answeredNs;
   private long cachedTokens = -1;
 
-  PrefillTally(ChosenTarget choice, long sentNs) {
+  /** The prompt is sent; {@code corrects} if its cached tokens are the request's. */
+  PrefillTally(ChosenTarget choice, boolean corrects, long sentNs) {
     this.choice = choice;
+    this.corrects = corrects;
     this.sentNs = sentNs;
   }
 
@@ -28,9 +31,9 @@ final class PrefillTally {
     return choice;
   }
 
-  /** Cached tokens by the worker's usage; negative if it states none. */
-  long cachedTokens() {
-    return cachedTokens;
+  /** The request's cached tokens in place of the decode worker's; negative for those. */
+  long correction() {
+    return corrects ? cachedTokens : -1;
   }
 
   void write(JsonGenerator json, long arrivedNs) throws IOException {

@@ -146,7 +146,7 @@ final class ProxyRun implements FirstLeg.Answering {
     Relay next = new Relay(exchange, inbound, choice, services, tally, memory, this);
     relay = next;
     next.send();
-    first.onSent();
+    first.onSent(choice);
   }
 
   @Override

@@ -30,7 +30,10 @@ final class Splitting {
   static @Nullable ModelFleet prefills(
       Services services, Inbound inbound, @Nullable ModelFleet decodes) {
     BodyScan body = inbound.body();
-    if (decodes == null || body == null || !ENDPOINTS.contains(inbound.endpoint())) {
+    if (decodes == null
+        || body == null
+        || inbound.passesTransfer()
+        || !ENDPOINTS.contains(inbound.endpoint())) {
       return null;
     }
     boolean single = body.n() == 1 && body.hasOnePrompt();

@@ -119,9 +119,11 @@ final class Tally {
     target = null;
   }
 
-  /** The prompt goes to a prefill worker. */
-  void onPrefillSent(ChosenTarget placed) {
-    prefill = new PrefillTally(placed, System.nanoTime());
+  /**
+   * The prompt goes to a prefill worker; {@code corrects} if its cached tokens are the request's.
+   */
+  void onPrefillSent(ChosenTarget placed, boolean corrects) {
+    prefill = new PrefillTally(placed, corrects, System.nanoTime());
   }
 
   /** The prefill worker has answered; {@code cached} by its usage, negative if it states none. */
@@ -136,6 +138,11 @@ final class Tally {
     metrics.onFailedAttempt(failed.worker().name(), reason);
     failures.add(new FailedAttempt(failed.worker().name(), failed.dpRank(), reason));
     prefill = null;
+  }
+
+  /** The request's cached tokens in place of those in the reply; negative for those. */
+  long cachedCorrection() {
+    return prefill == null ? -1 : prefill.correction();
   }
 
   /** The leg of the prefill worker; null if there is none. */

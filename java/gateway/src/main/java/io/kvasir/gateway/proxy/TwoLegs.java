@@ -39,6 +39,7 @@ final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
   private @Nullable Transfer transfer;
   private @Nullable ChosenTarget chosen;
   private @Nullable PrefillLeg leg;
+  private @Nullable ChosenTarget decoder;
   private PrefillAnswer answer = PrefillAnswer.NONE;
 
   /** Whether the decode worker computes the prompt too. */
@@ -174,7 +175,8 @@ final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
   }
 
   @Override
-  public void onSent() {
+  public void onSent(ChosenTarget to) {
+    decoder = to;
     if (transfer != null && leg == null && chosen != null && !dialect().isSerial()) {
       send();
     }
@@ -183,7 +185,7 @@ final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
   private void send() {
     ChosenTarget choice = Objects.requireNonNull(chosen);
     FleetWorker worker = choice.worker();
-    tally.onPrefillSent(choice);
+    tally.onPrefillSent(choice, dialect().countsTransferred());
     faults.onSent(worker, services.nowNs());
     ChosenTarget prefill = choice.with(dialect().prefill(Objects.requireNonNull(transfer)));
     leg =
@@ -231,6 +233,7 @@ final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
     choice.onServed(read.cachedTokens());
     choice.onPrefillDone();
     tally.onPrefilled(read.cachedTokens());
+    answeredNs = services.nowNs();
     if (!dialect().isSerial()) {
       end(true);
     } else if (dialect().isComplete(read)) {
@@ -238,7 +241,6 @@ final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
       decode.onAnswered(200, headers, read.json());
     } else {
       answer = read;
-      answeredNs = services.nowNs();
       decode.place(Leg.DECODE);
     }
   }
@@ -292,6 +294,12 @@ final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
   /** The transfer is over. */
   @Override
   public void onBegun() {
+    if (answeredNs != 0 && chosen != null && decoder != null) {
+      services
+          .metrics()
+          .onTransferred(
+              chosen.worker().name(), decoder.worker().name(), services.nowNs() - answeredNs);
+    }
     if (leg == null) {
       end(true);
     }
@@ -334,6 +342,7 @@ final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
   }
 
   private void forget() {
+    answeredNs = 0;
     transfer = null;
     answer = PrefillAnswer.NONE;
   }

@@ -53,7 +53,7 @@ final class TokenBodies {
 
   /** The whole request, for endpoints that render it as the engine would. */
   static List<byte[]> rendered(TokenRequest request) {
-    BodySplice splice = new BodySplice(request.body()).removeRouting();
+    BodySplice splice = new BodySplice(request.body()).removeRouting(false);
     WITHOUT_EFFECT.forEach(splice::remove);
     if (request.path().equals(TokenRequest.MESSAGES)) {
       splice.set(BodyField.MAX_TOKENS, "1"); // it is required there

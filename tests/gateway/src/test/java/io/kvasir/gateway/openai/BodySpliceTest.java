@@ -61,7 +61,7 @@ class BodySpliceTest {
     assertThat(
             spliced(
                 body.replace('\'', '"'),
-                splice -> splice.removeRouting().set(BodyField.ROUTED_DP_RANK, "3")))
+                splice -> splice.removeRouting(false).set(BodyField.ROUTED_DP_RANK, "3")))
         .isEqualTo(expected.replace('\'', '"'));
   }
 

@@ -142,16 +142,12 @@ final class Arrival {
     } else if (services.fleets().silent() > 0) {
       refuse(shared.answers().notStarted());
     } else if (!found.complete()) {
-      refuse(notAllAsked(stored.id()));
+      refuse(Refusals.notAllAsked(stored.id()));
     } else if (stored.isResponse() && !found.refused()) {
       refuse(stored.notFound());
     } else {
       serveBody(); // the engine's own answer
     }
-  }
-
-  private static Problem notAllAsked(String id) {
-    return Refusals.noWorker("not all workers could be asked for " + Errors.shown(id));
   }
 
   private void read(ContentCodings codings) {
@@ -301,7 +297,7 @@ final class Arrival {
               run(inbound, fleet);
             } else {
               inbound.releaseBody();
-              refuse(notAllAsked(named.id()));
+              refuse(Refusals.notAllAsked(named.id()));
             }
           });
     } else {

@@ -4,6 +4,7 @@ import io.kvasir.exchange.UpstreamFailure;
 import io.kvasir.fleet.router.RouteOutcome;
 import io.kvasir.gateway.route.FleetWorker;
 import io.kvasir.gateway.route.ModelFleets;
+import io.kvasir.model.Errors;
 import java.util.Collection;
 
 /** The replies to requests that no worker serves. Stateless. */
@@ -90,6 +91,11 @@ final class Refusals {
   /** The reply to a request of the wrong method. */
   static Problem wrongMethod(String right) {
     return Problem.of(405, "method_not_allowed", "the method must be " + right);
+  }
+
+  /** The reply where a stored object may be at a worker that did not answer. */
+  static Problem notAllAsked(String id) {
+    return noWorker("not all workers could be asked for " + Errors.shown(id));
   }
 
   /** A prefill worker's answer is a failure. */

@@ -79,6 +79,7 @@ class ArchitectureTest {
             "cli.option",
             "cli.terminal",
             "embedded",
+            "embedded.disagg",
             "embedded.publish",
             "embedded.ranks",
             "engine.adp",
@@ -159,6 +160,7 @@ class ArchitectureTest {
             "benchmarks.index",
             "cli.terminal",
             "embedded",
+            "embedded.disagg",
             "embedded.publish",
             "embedded.ranks",
             "engine.adp",
@@ -190,6 +192,7 @@ class ArchitectureTest {
         "embedded",
         uses(
             "embedded.api",
+            "embedded.disagg",
             "embedded.publish",
             "embedded.ranks",
             "embedded.standin",
@@ -199,6 +202,9 @@ class ArchitectureTest {
             "hash",
             "model"));
     edges.put("embedded.api", uses("exchange", "model"));
+    edges.put(
+        "embedded.disagg",
+        uses("embedded.api", "embedded.ranks", "engine.execute", "exchange", "hash", "model"));
     edges.put("embedded.publish", uses("exchange", "model", "timing"));
     edges.put(
         "embedded.ranks",
@@ -215,7 +221,13 @@ class ArchitectureTest {
             "timing"));
     edges.put(
         "embedded.standin",
-        uses("embedded.api", "embedded.publish", "embedded.ranks", "engine.execute", "exchange"));
+        uses(
+            "embedded.api",
+            "embedded.disagg",
+            "embedded.publish",
+            "embedded.ranks",
+            "engine.execute",
+            "exchange"));
     edges.put("embedded.text", uses("embedded.api", "exchange", "model"));
     edges.put("engine.adp", uses("engine.pool", "model", "timing"));
     edges.put("engine.device", uses("internal.nativelib", "model"));

@@ -9,14 +9,18 @@ import io.kvasir.embedded.api.RankSteering;
 import io.kvasir.embedded.api.RenderEndpoints;
 import io.kvasir.embedded.api.ResponsesEndpoints;
 import io.kvasir.embedded.api.Routes;
+import io.kvasir.embedded.disagg.Disagg;
+import io.kvasir.embedded.disagg.DisaggSettings;
 import io.kvasir.embedded.publish.EventPublisher;
 import io.kvasir.embedded.publish.EventSettings;
 import io.kvasir.embedded.publish.Faults;
 import io.kvasir.embedded.publish.StepPublisher;
 import io.kvasir.embedded.ranks.BlockFeed;
+import io.kvasir.embedded.ranks.BlockHolds;
 import io.kvasir.embedded.ranks.EmbeddedSettings;
 import io.kvasir.embedded.ranks.EmbeddingsEndpoint;
 import io.kvasir.embedded.ranks.Generator;
+import io.kvasir.embedded.ranks.KvLegs;
 import io.kvasir.embedded.ranks.RankLoop;
 import io.kvasir.embedded.ranks.RankModel;
 import io.kvasir.embedded.ranks.ReportedSteps;
@@ -59,10 +63,14 @@ public final class EmbeddedEngine implements Upstream {
   private final EmbeddedSettings settings;
   private final @Nullable StandIn standIn;
   private final RankLoop ranks;
+  private final @Nullable Disagg disagg;
   private final Routes routes = new Routes();
 
   private EmbeddedEngine(
-      EmbeddedSettings settings, RankPools.Place place, @Nullable StandIn standIn) {
+      EmbeddedSettings settings,
+      RankPools.Place place,
+      @Nullable StandIn standIn,
+      @Nullable DisaggSettings part) {
     this.settings = settings;
     this.standIn = standIn;
     BlockHasher hasher = NativeBlockHasher.of(settings.hashFormat(), settings.tokensPerBlock());
@@ -76,9 +84,17 @@ public final class EmbeddedEngine implements Upstream {
             faults,
             hasher,
             feeds,
-            steps == null ? null : new ReportedSteps(steps, settings.speed(), settings.ranks()));
+            steps == null ? null : new ReportedSteps(steps, settings.speed(), settings.ranks()),
+            part == null ? 0 : BlockHolds.MAX);
+    this.disagg = part == null ? null : new Disagg(part, settings, ranks, hasher);
     addRoutes(
-        faults, new RankModel(settings, ranks, new Generator(settings, hasher, ranks), faults));
+        faults,
+        new RankModel(
+            settings,
+            ranks,
+            new Generator(settings, hasher, ranks),
+            faults,
+            disagg == null ? KvLegs.NONE : disagg));
   }
 
   private void addRoutes(Faults faults, RankModel model) {
@@ -107,7 +123,10 @@ public final class EmbeddedEngine implements Upstream {
       routes.add("GET", "/server_info", model::serverInfo);
       return;
     }
-    standIn.addTo(routes, settings, model, ranks, options, info);
+    standIn.addTo(routes, settings, model, ranks, options, info, disagg);
+    if (disagg != null) {
+      disagg.addTo(routes);
+    }
   }
 
   /**
@@ -119,7 +138,7 @@ public final class EmbeddedEngine implements Upstream {
    * @throws io.kvasir.engine.device.DeviceOutOfMemoryException if a device has not enough memory
    */
   public static EmbeddedEngine open(EmbeddedSettings settings, RankPools.Place place) {
-    return new EmbeddedEngine(settings, place, null);
+    return new EmbeddedEngine(settings, place, null, null);
   }
 
   /**
@@ -135,13 +154,76 @@ public final class EmbeddedEngine implements Upstream {
    */
   public static EmbeddedEngine open(
       EmbeddedSettings settings, RankPools.Place place, EventSettings events) throws IOException {
+    return open(settings, place, events, null);
+  }
+
+  /**
+   * Starts an engine that stands in for another one, and answers requests together with others.
+   * {@link #listens} must follow.
+   *
+   * @param settings its settings
+   * @param place where its pools live
+   * @param events the other engine, and how blocks are published
+   * @param part its part in requests that two engines answer together; null for none
+   * @return the engine; the caller closes it
+   * @throws IOException if a port cannot be opened
+   * @throws IllegalArgumentException if the part is that of another engine, or the model is hybrid
+   * @throws io.kvasir.engine.device.DeviceOutOfMemoryException if a device has not enough memory
+   */
+  public static EmbeddedEngine open(
+      EmbeddedSettings settings,
+      RankPools.Place place,
+      EventSettings events,
+      @Nullable DisaggSettings part)
+      throws IOException {
+    if (part != null && part.connector().flavor() != events.flavor()) {
+      throw new IllegalArgumentException(
+          "connector " + part.connector().id() + " is not one of " + events.flavor().id());
+    }
+    if (part != null && !settings.groups().isEmpty()) {
+      throw new IllegalArgumentException("the KV of hybrid models does not move");
+    }
     StandIn standIn = StandIn.open(settings, events);
     try {
-      return new EmbeddedEngine(settings, place, standIn);
+      return new EmbeddedEngine(settings, place, standIn, part);
     } catch (RuntimeException | Error e) {
       standIn.close();
       throw e;
     }
+  }
+
+  /**
+   * The engine is reachable from now on, so that other engines can fetch KV from it. No effect
+   * without a part in their requests.
+   *
+   * @param host the name or address under which others reach it
+   * @param port its port
+   * @param transferPort the port of {@link #transfers}, or else the same
+   */
+  public void listens(String host, int port, int transferPort) {
+    if (disagg != null) {
+      disagg.listens(host, port, transferPort);
+    }
+  }
+
+  /**
+   * {@return the endpoints by which other engines fetch KV, for a port of their own; closing them
+   * has no effect}
+   */
+  public Upstream transfers() {
+    Routes own = new Routes();
+    if (disagg != null) {
+      disagg.addTo(own);
+    }
+    return new Upstream() {
+      @Override
+      public UpstreamCall send(UpstreamRequest request, ReplyListener reply, Executor loop) {
+        return own.send(request, reply, loop, ranks.isClosed());
+      }
+
+      @Override
+      public void close() {}
+    };
   }
 
   /** {@return the publisher of the blocks' events; empty if there is none} */
@@ -183,6 +265,9 @@ public final class EmbeddedEngine implements Upstream {
   @Override
   public void close() {
     ranks.close();
+    if (disagg != null) {
+      disagg.close();
+    }
     if (standIn != null) {
       standIn.close();
     }

@@ -4,6 +4,7 @@ import io.kvasir.cli.option.CommonOptions;
 import io.kvasir.cli.option.Declared;
 import io.kvasir.cli.option.DeclaredOptions;
 import io.kvasir.cli.option.DeviceOption;
+import io.kvasir.cli.option.DisaggOptions;
 import io.kvasir.cli.option.EmbeddedOptions;
 import io.kvasir.cli.option.GroupList;
 import io.kvasir.cli.option.Heading;
@@ -18,6 +19,7 @@ import io.kvasir.cli.terminal.Interrupts;
 import io.kvasir.cli.terminal.Machine;
 import io.kvasir.embedded.EmbeddedEngine;
 import io.kvasir.embedded.EngineServer;
+import io.kvasir.embedded.disagg.DisaggSettings;
 import io.kvasir.embedded.publish.EventPublisher;
 import io.kvasir.embedded.publish.EventSettings;
 import io.kvasir.embedded.ranks.EmbeddedSettings;
@@ -27,6 +29,7 @@ import java.io.IOException;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
@@ -72,6 +75,7 @@ public final class EngineCommand extends DeclaredOptions implements Callable<Int
   @Mixin private KvOptions kv;
   @Mixin private EmbeddedOptions embedded;
   @Mixin private StandInOptions standIn;
+  @Mixin private DisaggOptions disagg;
   @Mixin private Settings sources;
 
   @Mixin
@@ -97,17 +101,18 @@ public final class EngineCommand extends DeclaredOptions implements Callable<Int
     EmbeddedSettings settings = embedded.settings();
     Optional<EventSettings> standInFor = standIn.settings(host.value(), settings.ranks(), sources);
     requireEvents(settings, standInFor);
+    Optional<DisaggSettings> part = disagg.settings(standInFor, kv.kv(), sources);
     int wanted = port.value();
     int loops = eventLoops.value();
     long drainMs = TimeUnit.SECONDS.toMillis(drain.value());
     try (OpenDevices devices = device.open(machine, console);
-        EmbeddedEngine engine = open(settings, devices.place(kv.kv()), standInFor);
-        EngineServer server = EngineServer.start(engine, host.value(), wanted, loops)) {
-      String url =
-          "http://"
-              + (host.value().equals("0.0.0.0") ? "127.0.0.1" : host.value())
-              + ":"
-              + server.port();
+        EmbeddedEngine engine = open(settings, devices.place(kv.kv()), standInFor, part);
+        EngineServer server = EngineServer.start(engine, host.value(), wanted, loops);
+        EngineServer bootstrap = bootstrap(engine)) {
+      String reached = host.value().equals("0.0.0.0") ? "127.0.0.1" : host.value();
+      int transferPort = bootstrap == null ? server.port() : bootstrap.port();
+      engine.listens(reached, server.port(), transferPort);
+      String url = "http://" + reached + ":" + server.port();
       String announcement =
           "kvasir: engine "
               + settings.model()
@@ -120,7 +125,8 @@ public final class EngineCommand extends DeclaredOptions implements Callable<Int
               + engine
                   .steps()
                   .map(steps -> ", forward-pass metrics from port " + steps.port())
-                  .orElse("");
+                  .orElse("")
+              + part.map(each -> role(each, transferPort)).orElse("");
       UntilSignal.serve(
           console, interrupts, () -> console.note(announcement), () -> server.stop(drainMs));
       return ExitCode.DONE;
@@ -137,11 +143,31 @@ public final class EngineCommand extends DeclaredOptions implements Callable<Int
   }
 
   private static EmbeddedEngine open(
-      EmbeddedSettings settings, RankPools.Place place, Optional<EventSettings> events)
+      EmbeddedSettings settings,
+      RankPools.Place place,
+      Optional<EventSettings> events,
+      Optional<DisaggSettings> part)
       throws IOException {
     return events.isPresent()
-        ? EmbeddedEngine.open(settings, place, events.get())
+        ? EmbeddedEngine.open(settings, place, events.get(), part.orElse(null))
         : EmbeddedEngine.open(settings, place);
+  }
+
+  /** A server for engines that fetch KV, if it has a port of its own. */
+  private @Nullable EngineServer bootstrap(EmbeddedEngine engine) throws IOException {
+    Optional<Integer> port = disagg.bootstrapPort();
+    return port.isPresent()
+        ? EngineServer.start(engine.transfers(), host.value(), port.get(), 1)
+        : null;
+  }
+
+  private static String role(DisaggSettings part, int transferPort) {
+    return ", "
+        + part.role().id()
+        + " over "
+        + part.connector().id()
+        + ", KV from port "
+        + transferPort;
   }
 
   private static String ports(EventPublisher publisher) {

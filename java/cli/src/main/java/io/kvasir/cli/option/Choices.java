@@ -1,5 +1,7 @@
 package io.kvasir.cli.option;
 
+import io.kvasir.embedded.disagg.EngineRole;
+import io.kvasir.embedded.disagg.KvConnector;
 import io.kvasir.embedded.publish.EventForm;
 import io.kvasir.embedded.publish.ReplayForm;
 import io.kvasir.engine.adp.AdpRouterKind;
@@ -182,6 +184,27 @@ public abstract class Choices implements Iterable<String> {
   static final class Hashes extends Choices {
     Hashes() {
       super(() -> ids(StandInOptions.Hashes.values()));
+    }
+  }
+
+  /** Roles of engines. */
+  static final class EngineRoles extends Choices {
+    EngineRoles() {
+      super(() -> Stream.of(EngineRole.values()).map(EngineRole::id));
+    }
+  }
+
+  /** Ways in which KV moves. */
+  static final class KvConnectors extends Choices {
+    KvConnectors() {
+      super(() -> DisaggOptions.connectors().stream().map(KvConnector::id));
+    }
+  }
+
+  /** What becomes of requests whose KV does not come. */
+  static final class LoadFailurePolicies extends Choices {
+    LoadFailurePolicies() {
+      super(() -> ids(DisaggOptions.Policy.values()));
     }
   }
 

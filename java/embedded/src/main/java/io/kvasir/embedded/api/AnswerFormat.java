@@ -10,6 +10,13 @@ import java.util.List;
  */
 public interface AnswerFormat {
 
+  /**
+   * Lets the reply have further fields, in forms that have any.
+   *
+   * @param extras adds them
+   */
+  default void extend(ReplyExtras extras) {}
+
   /** The whole reply. */
   JsonNode whole(List<ReplyChoice> choices);
 

@@ -49,8 +49,8 @@ public final class Call implements UpstreamCall {
     onBody = receiver;
   }
 
-  /** Sets what a cancellation does besides ending the reply. */
-  void onCancel(Runnable action) {
+  /** Sets what a cancellation does besides ending the reply. On the event loop. */
+  public void onCancel(Runnable action) {
     onCancel = action;
   }
 

@@ -18,6 +18,7 @@ final class CompletionFormat implements AnswerFormat {
   private final String model;
   private final String id;
   private final long created = OpenAiJson.nowSeconds();
+  private ReplyExtras extras = ReplyExtras.NONE;
 
   /** The chunk of a token, around the number of its choice and its text. */
   private final String chunkHead;
@@ -59,6 +60,11 @@ final class CompletionFormat implements AnswerFormat {
   }
 
   @Override
+  public void extend(ReplyExtras further) {
+    extras = further;
+  }
+
+  @Override
   public JsonNode whole(List<ReplyChoice> choices) {
     ObjectNode root = object(chat ? "chat.completion" : "text_completion");
     ArrayNode all = root.putArray("choices");
@@ -75,6 +81,7 @@ final class CompletionFormat implements AnswerFormat {
       end(each, choice);
     }
     root.set("usage", OpenAiJson.usage(ReplyChoice.usage(choices)));
+    extras.addTo(root);
     return root;
   }
 
@@ -117,6 +124,9 @@ final class CompletionFormat implements AnswerFormat {
     end(json, ended);
     if (includeUsage) {
       root.putNull("usage");
+    }
+    if (ended != null) {
+      extras.addTo(root);
     }
     out.data(root);
   }

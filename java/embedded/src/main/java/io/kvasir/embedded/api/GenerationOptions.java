@@ -43,6 +43,20 @@ public record GenerationOptions(
     return new GenerationOptions(tokens, minTokens, ignoreEos, stops, choices, seed, placement);
   }
 
+  /** These options for one rank only. */
+  public GenerationOptions withTargetRank(int rank) {
+    Placement to =
+        new Placement(
+            rank,
+            placement.conversationId,
+            placement.subagentAffinityId,
+            placement.firstTurn,
+            placement.salt,
+            placement.scope,
+            placement.priority);
+    return new GenerationOptions(maxTokens, minTokens, ignoreEos, stops, choices, seed, to);
+  }
+
   /**
    * Where and when a request should run.
    *

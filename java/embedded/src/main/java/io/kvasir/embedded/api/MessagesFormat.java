@@ -15,6 +15,7 @@ final class MessagesFormat implements AnswerFormat {
 
   private final String model;
   private final String id = OpenAiJson.newId("msg_");
+  private ReplyExtras extras = ReplyExtras.NONE;
 
   /**
    * Creates it.
@@ -26,11 +27,17 @@ final class MessagesFormat implements AnswerFormat {
   }
 
   @Override
+  public void extend(ReplyExtras further) {
+    extras = further;
+  }
+
+  @Override
   public JsonNode whole(List<ReplyChoice> choices) {
     ReplyChoice choice = choices.get(0);
     ObjectNode message = message(choice);
     message.putArray("content").addObject().put("type", "text").put("text", choice.text());
     message.set("usage", usage(choices));
+    extras.addTo(message);
     return message;
   }
 
@@ -98,6 +105,7 @@ final class MessagesFormat implements AnswerFormat {
     ObjectNode delta = event("message_delta");
     stop(delta.putObject("delta"), choice);
     delta.set("usage", usage(List.of(choice)));
+    extras.addTo(delta);
     send(out, delta);
   }
 

@@ -3,7 +3,9 @@ package io.kvasir.embedded.api;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,7 +35,7 @@ public final class RequestFields {
   }
 
   /** A field's value; null if it is missing. */
-  @Nullable JsonNode get(String name) {
+  public @Nullable JsonNode get(String name) {
     JsonNode value = body.get(name);
     return value == null || value.isNull() ? null : value;
   }
@@ -123,6 +125,21 @@ public final class RequestFields {
     return new RequestFields(object, path + name + ".");
   }
 
+  /**
+   * Checks that an object has no other fields than those named. Names that begin with an underscore
+   * are private to engines, and allowed.
+   *
+   * @throws ApiError naming the first other field
+   */
+  public void requireOnly(Set<String> names) {
+    for (Iterator<String> all = body.fieldNames(); all.hasNext(); ) {
+      String name = all.next();
+      if (!names.contains(name) && !name.startsWith("_")) {
+        throw ApiError.invalid(path + name, path + name + " is unknown");
+      }
+    }
+  }
+
   /** An array; null if it is missing. */
   public @Nullable JsonNode array(String name) {
     JsonNode value = get(name);
@@ -154,7 +171,7 @@ public final class RequestFields {
   }
 
   /** An error: a field has the wrong type or is out of range. */
-  ApiError wrong(String name, String allowed, JsonNode value) {
+  public ApiError wrong(String name, String allowed, JsonNode value) {
     return wrongValue(path + name, allowed, value);
   }
 

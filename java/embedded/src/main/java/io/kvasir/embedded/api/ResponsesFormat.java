@@ -18,6 +18,7 @@ final class ResponsesFormat implements AnswerFormat {
   private final BiConsumer<ObjectNode, ObjectNode> onDone;
   private final String itemId = OpenAiJson.newId("msg_");
   private int sequenceNumber;
+  private ReplyExtras extras = ReplyExtras.NONE;
 
   /**
    * Creates it.
@@ -28,6 +29,11 @@ final class ResponsesFormat implements AnswerFormat {
   ResponsesFormat(ObjectNode base, BiConsumer<ObjectNode, ObjectNode> onDone) {
     this.base = base;
     this.onDone = onDone;
+  }
+
+  @Override
+  public void extend(ReplyExtras further) {
+    extras = further;
   }
 
   @Override
@@ -51,6 +57,7 @@ final class ResponsesFormat implements AnswerFormat {
     }
     response.putArray("output").add(item);
     response.set("usage", usage(ReplyChoice.usage(choices)));
+    extras.addTo(response);
     return response;
   }
 

@@ -12,6 +12,7 @@ import io.kvasir.model.Request;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Starts the sequences of requests.
@@ -48,7 +49,8 @@ public final class Generator {
    * @param streamed whether the reply is a stream of events
    * @param prompts the prompts, at least one
    * @param promptField the field of the prompts, for errors
-   * @param options what to generate for each prompt
+   * @param asked what to generate for each prompt
+   * @param leg moves the KV of the only sequence; null if nothing does
    * @throws ApiError if a prompt is empty or too long, or too many requests are in flight
    */
   void start(
@@ -57,7 +59,9 @@ public final class Generator {
       boolean streamed,
       List<int[]> prompts,
       String promptField,
-      GenerationOptions options) {
+      GenerationOptions asked,
+      @Nullable KvLeg leg) {
+    GenerationOptions options = leg == null ? asked : withRank(asked, leg);
     List<GenerationOptions> fitted = new ArrayList<>();
     for (int[] prompt : prompts) {
       fitted.add(options.withMaxTokens(maxTokens(prompt.length, promptField, options)));
@@ -81,9 +85,16 @@ public final class Generator {
         new AnswerCall(request, format, streamed, choices, () -> ranks.cancel(sequences));
     for (int i = 0; i < count; i++) {
       sequences.add(
-          new Sequence(hashed.get(i), answers.get(i), call, i, options.placement().salt()));
+          new Sequence(hashed.get(i), answers.get(i), call, i, options.placement().salt(), leg));
     }
     ranks.submit(sequences);
+  }
+
+  /** KV comes to a rank that is known before. */
+  private GenerationOptions withRank(GenerationOptions options, KvLeg leg) {
+    return leg.waitsForKv() && options.placement().targetRank() == Request.ANY_RANK
+        ? options.withTargetRank(ranks.leastLoaded())
+        : options;
   }
 
   private HashedRequest hashed(int[] prompt, Answer answer, GenerationOptions options) {

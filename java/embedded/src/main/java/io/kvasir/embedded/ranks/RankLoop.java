@@ -32,9 +32,13 @@ public final class RankLoop implements AutoCloseable {
   /** Consecutive failed iterations after which the engine ends. */
   private static final int MAX_FAILURES = 3;
 
+  /** How long the ranks wait if transfers keep the blocks that requests need. */
+  private static final long CROWDED_NS = 1_000_000;
+
   private final double speed;
   private final int maxSequences;
   private final AtomicInteger reserved = new AtomicInteger();
+  private final AtomicInteger turns = new AtomicInteger();
   private final RankMeters meters;
   private final SequenceEvents events;
   private final RankWorker worker;
@@ -68,6 +72,7 @@ public final class RankLoop implements AutoCloseable {
    * @param hasher hashes blocks
    * @param feeds follow the ranks' blocks, one each, or there are none
    * @param steps follow the ranks' steps; null for none
+   * @param maxHolds most transfers that keep blocks of a rank at the same time; 0 without legs
    */
   public RankLoop(
       EmbeddedSettings settings,
@@ -75,12 +80,15 @@ public final class RankLoop implements AutoCloseable {
       Faults faults,
       BlockHasher hasher,
       List<BlockFeed> feeds,
-      @Nullable ReportedSteps steps) {
+      @Nullable ReportedSteps steps,
+      int maxHolds) {
     this.speed = settings.speed();
     this.maxSequences = settings.maxQueuedRequests();
     this.meters = new RankMeters(settings.ranks());
     this.events = new SequenceEvents(meters, faults, count -> reserved.addAndGet(-count), feeds);
-    this.worker = new RankWorker(settings, place, hasher, events::answer, events, feeds, steps);
+    this.worker =
+        new RankWorker(
+            settings, place, hasher, events::answer, events, feeds, steps, meters, maxHolds);
     this.steps = steps;
     this.thread = new Thread(this::run, "kvasir-ranks");
     thread.setDaemon(true);
@@ -147,6 +155,16 @@ public final class RankLoop implements AutoCloseable {
 
   private void enter(Sequence sequence) {
     events.add(sequence);
+    KvLeg leg = sequence.leg();
+    if (leg == null || leg.onEntered(new LegSequence(this, sequence), worker)) {
+      submit(sequence);
+    } else {
+      sequence.withLeg = true;
+      meters.move(sequence, Sequence.Stage.PLACED, sequence.request().request().targetRank());
+    }
+  }
+
+  private void submit(Sequence sequence) {
     try {
       worker.submit(sequence.request());
     } catch (IllegalArgumentException e) {
@@ -156,7 +174,55 @@ public final class RankLoop implements AutoCloseable {
 
   /** Cancels sequences; those that have ended are ignored. */
   void cancel(List<Sequence> sequences) {
-    onWorker(worker -> sequences.forEach(each -> worker.cancel(each.id())), () -> {});
+    onWorker(worker -> sequences.forEach(this::cancel), () -> {});
+  }
+
+  private void cancel(Sequence sequence) {
+    if (sequence.withLeg) {
+      events.drop(sequence);
+    } else {
+      worker.cancel(sequence.id());
+    }
+  }
+
+  /** Lets a sequence run whose leg has it; ignored if it has ended. */
+  void runLeg(Sequence sequence) {
+    onWorker(
+        worker -> {
+          if (sequence.withLeg && events.has(sequence)) {
+            sequence.withLeg = false;
+            submit(sequence);
+          }
+        },
+        () -> {});
+  }
+
+  /** Ends a sequence whose leg has it; ignored if it has ended. */
+  void endLeg(Sequence sequence, @Nullable ApiError error) {
+    onWorker(
+        worker -> {
+          if (error == null) {
+            events.answer(sequence);
+          } else {
+            events.fail(sequence, error);
+          }
+        },
+        () -> {});
+  }
+
+  /** The live rank with the fewest sequences; with equal ones, they take turns. */
+  int leastLoaded() {
+    int ranks = meters.ranks();
+    int first = Math.floorMod(turns.getAndIncrement(), ranks);
+    int best = first;
+    for (int i = 0; i < ranks; i++) {
+      int rank = (first + i) % ranks;
+      if (!meters.isRetired(rank)
+          && (meters.isRetired(best) || meters.load(rank) < meters.load(best))) {
+        best = rank;
+      }
+    }
+    return best;
   }
 
   /**
@@ -241,12 +307,18 @@ public final class RankLoop implements AutoCloseable {
       durationNs = worker.iterate(startNs);
       failures = 0;
     } catch (RuntimeException e) {
-      failures++;
-      if (failures == MAX_FAILURES) {
-        throw e;
+      if (e instanceof IllegalStateException && worker.holds().releaseArrived()) {
+        LOG.debug("Requests wait for blocks that transfers keep", e);
+        waitUntil(startNs + CROWDED_NS);
+      } else {
+        failures++;
+        if (failures == MAX_FAILURES) {
+          throw e;
+        }
+        LOG.warn("An iteration failed and is repeated", e);
       }
-      LOG.warn("An iteration failed and is repeated", e);
     }
+    events.afterStep(this, worker);
     meters.onIteration();
     if (worker.liveRanks() == 0) {
       failAll();

@@ -21,6 +21,8 @@ public final class RankMeters {
   private final AtomicLongArray outputTokens;
   private final AtomicLongArray preemptions;
   private final AtomicLongArray finished;
+  private final AtomicIntegerArray pinned;
+  private final AtomicIntegerArray arriving;
   private final AtomicLong iterations = new AtomicLong();
 
   RankMeters(int ranks) {
@@ -34,6 +36,8 @@ public final class RankMeters {
     this.outputTokens = new AtomicLongArray(ranks);
     this.preemptions = new AtomicLongArray(ranks);
     this.finished = new AtomicLongArray(ranks);
+    this.pinned = new AtomicIntegerArray(ranks);
+    this.arriving = new AtomicIntegerArray(ranks);
   }
 
   /** Moves a sequence to another stage; the rank is ignored outside of ranks. */
@@ -69,6 +73,10 @@ public final class RankMeters {
     preemptions.incrementAndGet(rank);
   }
 
+  void onHeld(BlockHold.Purpose purpose, int rank, int blocks) {
+    (purpose == BlockHold.Purpose.PINNED ? pinned : arriving).addAndGet(rank, blocks);
+  }
+
   void onFinished(int rank) {
     finished.incrementAndGet(rank);
   }
@@ -79,6 +87,25 @@ public final class RankMeters {
 
   void onIteration() {
     iterations.incrementAndGet();
+  }
+
+  /**
+   * {@return the blocks of a rank that other engines are to fetch}
+   *
+   * @param rank the rank
+   */
+  public int pinnedBlocks(int rank) {
+    return pinned.get(rank);
+  }
+
+  /**
+   * {@return the blocks of a rank that are to come from other engines, or have come for requests
+   * that do not run yet}
+   *
+   * @param rank the rank
+   */
+  public int arrivingBlocks(int rank) {
+    return arriving.get(rank);
   }
 
   /**
@@ -99,6 +126,15 @@ public final class RankMeters {
   public int waiting(int rank) {
     int queued = waiting.get(ranks);
     return waiting.get(rank) + queued / ranks + (rank < queued % ranks ? 1 : 0);
+  }
+
+  int ranks() {
+    return ranks;
+  }
+
+  /** Sequences of a rank, without those of the worker's queue. */
+  int load(int rank) {
+    return running.get(rank) + waiting.get(rank);
   }
 
   boolean isRetired(int rank) {

@@ -24,6 +24,7 @@ public final class RankModel implements ServedModel {
   private final RankLoop ranks;
   private final Generator generator;
   private final Faults faults;
+  private final KvLegs legs;
 
   /**
    * Creates a model.
@@ -32,12 +33,15 @@ public final class RankModel implements ServedModel {
    * @param ranks the ranks
    * @param generator starts sequences on them
    * @param faults may change the template
+   * @param legs finds the requests whose KV moves between engines
    */
-  public RankModel(EmbeddedSettings settings, RankLoop ranks, Generator generator, Faults faults) {
+  public RankModel(
+      EmbeddedSettings settings, RankLoop ranks, Generator generator, Faults faults, KvLegs legs) {
     this.settings = settings;
     this.ranks = ranks;
     this.generator = generator;
     this.faults = faults;
+    this.legs = legs;
   }
 
   @Override
@@ -103,14 +107,17 @@ public final class RankModel implements ServedModel {
   }
 
   @Override
-  public void complete(Incoming request, AskedCompletion asked) {
+  public void complete(Incoming request, AskedCompletion whole) {
+    KvLeg leg = legs.legOf(request, whole);
+    AskedCompletion asked = leg == null ? whole : leg.asked();
     generator.start(
         request,
         asked.format(),
         asked.streamed(),
         asked.prompts(),
         asked.promptField(),
-        asked.options());
+        asked.options(),
+        leg);
   }
 
   /**

@@ -7,6 +7,7 @@ import io.kvasir.engine.execute.RequestListener;
 import io.kvasir.engine.execute.StepEngine;
 import io.kvasir.engine.execute.TimedStepEngine;
 import io.kvasir.engine.pool.Occupancy;
+import io.kvasir.engine.pool.PoolShape;
 import io.kvasir.hash.BlockHasher;
 import io.kvasir.hash.HashedRequest;
 import java.util.List;
@@ -27,12 +28,15 @@ public final class RankWorker implements AutoCloseable {
 
   private final AdpWorker worker;
   private final List<BlockFeed> feeds;
+  private final BlockHolds holds;
 
   /**
    * Creates the worker and its pools.
    *
    * @param feeds follow the pools, one for each rank; none if no one needs them
    * @param steps follow what the ranks compute; null for none
+   * @param meters count the blocks that transfers keep
+   * @param maxHolds most transfers that keep blocks of a rank at the same time
    */
   RankWorker(
       EmbeddedSettings settings,
@@ -41,11 +45,13 @@ public final class RankWorker implements AutoCloseable {
       LongFunction<Answer> answers,
       RequestListener listener,
       List<BlockFeed> feeds,
-      @Nullable ReportedSteps steps) {
+      @Nullable ReportedSteps steps,
+      RankMeters meters,
+      int maxHolds) {
     this.feeds = feeds;
     StepEngine engine = new WordStepEngine(new TimedStepEngine(settings.timing()), answers);
     this.worker =
-        AdpWorker.builder(settings.ranks(), settings.poolShape(), hasher)
+        AdpWorker.builder(settings.ranks(), withHolds(settings.poolShape(), maxHolds), hasher)
             .place(place)
             .groups(settings.groups())
             .events(!feeds.isEmpty())
@@ -54,6 +60,22 @@ public final class RankWorker implements AutoCloseable {
             .timing(settings.timing())
             .queue(settings.queuePolicy())
             .open((rank, pool) -> steps == null ? engine : steps.of(rank, engine), listener);
+    this.holds = new BlockHolds(worker, feeds, meters);
+  }
+
+  /** A pool with leases for transfers besides those of requests. */
+  private static PoolShape withHolds(PoolShape pool, int maxHolds) {
+    return new PoolShape(
+        pool.capacityBlocks(),
+        pool.tokensPerBlock(),
+        pool.maxLeases() + Math.min(pool.capacityBlocks(), maxHolds),
+        pool.maxBlocksPerLease(),
+        0);
+  }
+
+  /** {@return the blocks that transfers keep} */
+  public BlockHolds holds() {
+    return holds;
   }
 
   /** Puts a request into the waiting queue. */

@@ -29,6 +29,10 @@ final class Sequence {
   private final SequenceListener listener;
   private final int choice;
   private final @Nullable String salt;
+  private final @Nullable KvLeg leg;
+
+  /** Whether its leg has it, and not the ranks: before it runs, or once it is computed. */
+  boolean withLeg;
 
   Stage stage = Stage.OUTSIDE;
   int rank = -1;
@@ -39,12 +43,14 @@ final class Sequence {
       Answer answer,
       SequenceListener listener,
       int choice,
-      @Nullable String salt) {
+      @Nullable String salt,
+      @Nullable KvLeg leg) {
     this.request = request;
     this.answer = answer;
     this.listener = listener;
     this.choice = choice;
     this.salt = salt;
+    this.leg = leg;
   }
 
   long id() {
@@ -66,6 +72,11 @@ final class Sequence {
   /** The salt of its blocks; null if it has none. */
   @Nullable String salt() {
     return salt;
+  }
+
+  /** What moves its KV between engines; null if nothing does. */
+  @Nullable KvLeg leg() {
+    return leg;
   }
 
   /** Its number within its request. */

@@ -36,7 +36,12 @@ public final class SequenceEvents implements RequestListener {
   private final IntConsumer released;
   private final List<BlockFeed> feeds;
   private final Map<Long, Sequence> inFlight = new HashMap<>();
+  private final List<Computed> computed = new ArrayList<>();
   private final IdentityHashMap<Executor, Wakeup> wakeups = new IdentityHashMap<>();
+
+  /** A leg whose sequence has all its tokens. */
+  @SuppressWarnings("ArrayRecordComponent") // not compared
+  private record Computed(Sequence sequence, KvLeg leg, int rank, int[] outputTokens) {}
 
   /**
    * Creates it.
@@ -57,6 +62,11 @@ public final class SequenceEvents implements RequestListener {
   void add(Sequence sequence) {
     inFlight.put(sequence.id(), sequence);
     meters.move(sequence, Stage.QUEUED, -1);
+  }
+
+  /** Whether a sequence is in flight. */
+  boolean has(Sequence sequence) {
+    return inFlight.containsKey(sequence.id());
   }
 
   /** The answer of a sequence in flight. */
@@ -90,7 +100,9 @@ public final class SequenceEvents implements RequestListener {
     meters.move(sequence, Stage.RUNNING, rank);
     if (!resumed) {
       meters.onStarted(rank, request.promptTokens(), cachedTokens);
-      int reported = faults.engine().reportedHit(cachedTokens);
+      KvLeg leg = sequence.leg();
+      int cached = leg == null ? cachedTokens : leg.onStarted(cachedTokens);
+      int reported = faults.engine().reportedHit(cached);
       SequenceListener.Start start =
           new SequenceListener.Start(rank, reported, sequence.reason.id());
       int choice = sequence.choice();
@@ -130,9 +142,41 @@ public final class SequenceEvents implements RequestListener {
   public void onFinished(Request request, int rank, int[] outputTokens, long nowNs) {
     Sequence sequence = get(request.id());
     meters.onFinished(rank);
-    remove(sequence);
-    int choice = sequence.choice();
-    post(sequence, listener -> listener.onFinished(choice));
+    KvLeg leg = sequence.leg();
+    if (leg == null) {
+      answer(sequence);
+    } else {
+      meters.move(sequence, Stage.OUTSIDE, -1);
+      sequence.withLeg = true;
+      computed.add(new Computed(sequence, leg, rank, outputTokens));
+    }
+  }
+
+  /** Passes the legs that were computed in a step to those who move their KV. */
+  void afterStep(RankLoop ranks, RankWorker worker) {
+    for (Computed each : computed) {
+      LegSequence sequence = new LegSequence(ranks, each.sequence);
+      if (each.leg.onComputed(sequence, worker, each.rank, each.outputTokens)) {
+        answer(each.sequence);
+      }
+    }
+    computed.clear();
+  }
+
+  /** Ends a sequence that is computed. */
+  void answer(Sequence sequence) {
+    if (has(sequence)) {
+      remove(sequence);
+      int choice = sequence.choice();
+      post(sequence, listener -> listener.onFinished(choice));
+    }
+  }
+
+  /** Drops a sequence that its leg has. */
+  void drop(Sequence sequence) {
+    if (has(sequence)) {
+      lose(sequence);
+    }
   }
 
   @Override
@@ -144,7 +188,7 @@ public final class SequenceEvents implements RequestListener {
   public void onCancelled(Request request, long nowNs) {
     Sequence sequence = inFlight.get(request.id());
     if (sequence != null) {
-      remove(sequence);
+      lose(sequence);
     }
   }
 
@@ -155,7 +199,10 @@ public final class SequenceEvents implements RequestListener {
 
   /** Ends a sequence with an error. */
   void fail(Sequence sequence, ApiError error) {
-    remove(sequence);
+    if (!has(sequence)) {
+      return;
+    }
+    lose(sequence);
     post(sequence, listener -> listener.onFailed(error));
   }
 
@@ -166,13 +213,22 @@ public final class SequenceEvents implements RequestListener {
 
   /** Ends a sequence because the engine ends. */
   void abort(Sequence sequence, UpstreamFailure failure) {
-    remove(sequence);
+    lose(sequence);
     post(sequence, listener -> listener.onAborted(failure));
   }
 
   /** Ends all sequences because the engine ends. */
   void abortAll(UpstreamFailure failure) {
     new ArrayList<>(inFlight.values()).forEach(sequence -> abort(sequence, failure));
+  }
+
+  /** Removes a sequence that has no answer. */
+  private void lose(Sequence sequence) {
+    remove(sequence);
+    KvLeg leg = sequence.leg();
+    if (leg != null) {
+      leg.onEnded();
+    }
   }
 
   private void remove(Sequence sequence) {

@@ -57,6 +57,9 @@ final class SglangEndpoints {
           .put("block_size", parts.metrics().blockTokens())
           .put("dp_size", settings.ranks());
     }
+    if (parts.disagg() != null) {
+      parts.disagg().describe(root);
+    }
     request.replyLater(200, root);
   }
 

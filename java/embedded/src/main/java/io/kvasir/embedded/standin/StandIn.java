@@ -3,6 +3,7 @@ package io.kvasir.embedded.standin;
 import io.kvasir.embedded.api.InfoEndpoints;
 import io.kvasir.embedded.api.OptionsReader;
 import io.kvasir.embedded.api.Routes;
+import io.kvasir.embedded.disagg.Disagg;
 import io.kvasir.embedded.publish.EventPublisher;
 import io.kvasir.embedded.publish.EventSettings;
 import io.kvasir.embedded.publish.Faults;
@@ -93,6 +94,7 @@ public record StandIn(
    * @param ranks the ranks
    * @param options reads what requests have in common
    * @param info the endpoints of all engines
+   * @param disagg the engine's part in requests of several engines; null for none
    */
   public void addTo(
       Routes routes,
@@ -100,7 +102,8 @@ public record StandIn(
       RankModel model,
       RankLoop ranks,
       OptionsReader options,
-      InfoEndpoints info) {
+      InfoEndpoints info,
+      @Nullable Disagg disagg) {
     DebugEndpoints debug = new DebugEndpoints(this, ranks, engine.tokensPerBlock());
     debug.addTo(routes);
     switch (settings.flavor()) {
@@ -109,8 +112,10 @@ public record StandIn(
         routes.add("POST", "/reset_prefix_cache", debug::clear);
       }
       case SGLANG ->
-          new SglangEndpoints(parts(engine, model, ranks, options, info)).addTo(routes, debug);
-      case TRTLLM -> new TrtllmEndpoints(parts(engine, model, ranks, options, info)).addTo(routes);
+          new SglangEndpoints(parts(engine, model, ranks, options, info, disagg))
+              .addTo(routes, debug);
+      case TRTLLM ->
+          new TrtllmEndpoints(parts(engine, model, ranks, options, info, disagg)).addTo(routes);
     }
   }
 
@@ -119,9 +124,10 @@ public record StandIn(
       RankModel model,
       RankLoop ranks,
       OptionsReader options,
-      InfoEndpoints info) {
+      InfoEndpoints info,
+      @Nullable Disagg disagg) {
     MetricsText metrics = new MetricsText(engine, ranks, faults());
-    return new StandInParts(engine, model, options, info, metrics, ranks, this);
+    return new StandInParts(engine, model, options, info, metrics, ranks, this, disagg);
   }
 
   /** Closes the ports. */

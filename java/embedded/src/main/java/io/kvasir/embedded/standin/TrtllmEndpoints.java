@@ -31,15 +31,18 @@ final class TrtllmEndpoints {
 
   private void serverInfo(Incoming request) {
     EmbeddedSettings settings = parts.settings();
-    request.replyLater(
-        200,
+    ObjectNode root =
         Json.object()
             .put("version", parts.info().version())
             .put("model", settings.model())
             .put("tokens_per_block", parts.metrics().blockTokens())
             .put("max_batch_size", settings.executor().maxActiveRequests())
             .put("dp_size", settings.ranks())
-            .put("kv_cache_hash_algo", HASH_ALGORITHM));
+            .put("kv_cache_hash_algo", HASH_ALGORITHM);
+    if (parts.disagg() != null) {
+      parts.disagg().describe(root);
+    }
+    request.replyLater(200, root);
   }
 
   /** The state of each rank as the statistics of its last iteration. */

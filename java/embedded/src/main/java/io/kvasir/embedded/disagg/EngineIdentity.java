@@ -1,0 +1,79 @@
+package io.kvasir.embedded.disagg;
+
+import io.kvasir.embedded.api.ApiError;
+import java.net.URI;
+import org.jspecify.annotations.Nullable;
+
+/** An engine's names and address, as it gives them to others. Thread-safe. */
+final class EngineIdentity {
+
+  private final DisaggSettings settings;
+  private final int ranks;
+  private volatile @Nullable URI url;
+  private volatile int transferPort;
+
+  EngineIdentity(DisaggSettings settings, int ranks) {
+    this.settings = settings;
+    this.ranks = ranks;
+  }
+
+  /** The engine listens, from now on. */
+  void listens(String host, int port, int forTransfers) {
+    transferPort = forTransfers;
+    url = address(host, port);
+  }
+
+  /** The port at which others fetch KV, if the address is known. */
+  int transferPort() {
+    return transferPort;
+  }
+
+  /** The address of an engine; a host with colons may lack its brackets. */
+  static URI address(String host, int port) {
+    boolean bare = host.indexOf(':') >= 0 && !host.startsWith("[");
+    return URI.create("http://" + (bare ? "[" + host + "]" : host) + ":" + port);
+  }
+
+  /**
+   * Its address.
+   *
+   * @throws ApiError if it has none
+   */
+  URI url() {
+    URI known = url;
+    if (known == null) {
+      throw ApiError.of(ApiError.INTERNAL, "no_address", "the engine listens at no port");
+    }
+    return known;
+  }
+
+  DisaggSettings settings() {
+    return settings;
+  }
+
+  int ranks() {
+    return ranks;
+  }
+
+  /**
+   * Refuses a prefill leg if the engine computes no prompts for others.
+   *
+   * @param field what makes it a prefill leg
+   */
+  void requirePrefills(String field) {
+    if (!settings.role().prefills()) {
+      throw ApiError.invalid(field, field + " is for prefill, and this engine is for decode");
+    }
+  }
+
+  /**
+   * Refuses a decode leg if the engine generates no answers to prompts of others.
+   *
+   * @param field what makes it a decode leg
+   */
+  void requireDecodes(String field) {
+    if (!settings.role().decodes()) {
+      throw ApiError.invalid(field, field + " is for decode, and this engine is for prefill");
+    }
+  }
+}

@@ -180,6 +180,7 @@ class DisaggFileTest {
                     perf_metrics_max_requests: 0
                     tensor_parallel_size: 4
                     context_servers:
+                      backend: pytorch
                       enable_attention_dp: true
                       kv_cache_config: {event_buffer_max_size: 1024}
                       urls: ["c:1"]
@@ -194,8 +195,7 @@ class DisaggFileTest {
     assertThat(parsed.unused())
         .containsExactly(
             folder.resolve("disagg.yaml")
-                + ": not used: model, num_workers, tensor_parallel_size,"
-                + " context_servers.enable_attention_dp, context_servers.kv_cache_config");
+                + ": not used: model, num_workers, context_servers.backend");
   }
 
   @ParameterizedTest

@@ -277,6 +277,16 @@ class CommandsTest {
   }
 
   @Test
+  void aGatewayStartsWithTensorRtLlmsFile() {
+    Path file = Path.of(System.getProperty("kvasir.root"), "examples", "disagg.yaml");
+    Outcome outcome =
+        run("serve --check --check-seconds 0 --port 0 --admin-port 0 --disagg-config " + file);
+    assertThat(outcome.err())
+        .startsWith(file + ": not used: backend\n")
+        .contains("kvasir: workers      3 over HTTP");
+  }
+
+  @Test
   void thePageIsWrittenWhole() throws IOException {
     Path page = folder.resolve("page.html");
     Outcome outcome = run(SMALL + " --goodput ttft:100,tpot:30 --report " + page);

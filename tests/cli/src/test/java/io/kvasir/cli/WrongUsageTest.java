@@ -107,6 +107,7 @@ class WrongUsageTest {
         "serve --prefill http://a:1 --decode http://b:1 --decode-router polled | --decode-router must not be polled: it needs the engines' metrics, which the gateway does not poll; projected computes the load from the requests",
         "serve --prefill http://a:1 --decode http://b:1 --decode-router-args max_sessions=9 | --decode-router-args needs --decode-router NAME: routers differ in their args",
         "serve --prefill http://a:1 --decode http://b:1 --prefill-router conversation --prefill-router-args max_sessions=0 | --prefill-router-args is wrong: max_sessions must be at least 1, not 0",
+        "serve --prefill http://a:1 --decode http://b:1 --max-local-prefill-tokens 9 --decode-router round_robin | --max-local-prefill-tokens needs a router of decode that matches prompts, not round_robin",
         "serve --prefill http://a:1 --decode http://b:1 --prefill-timeout-seconds 300 | --prefill-timeout-seconds must be a number from 0.001 to 290.0, not '300'",
         "serve --prefill http://a:1 --decode http://b:1 --disagg-auth-key-env NO_SUCH | --disagg-auth-key-env is wrong: value 'NO_SUCH' names a variable that is not set",
         "serve --router-replica-peers tcp://b:1 | --router-replica-peers needs --router-replica-sync",

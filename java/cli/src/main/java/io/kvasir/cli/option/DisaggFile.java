@@ -147,7 +147,7 @@ final class DisaggFile {
       }
     } else if (!KEYS.contains(key)) {
       throw unknown(line, "", key, KEYS);
-    } else if (HARMLESS.contains(key) || LlmApiKeys.ALL.contains(key)) {
+    } else if (HARMLESS.contains(key) || LlmApiKeys.isEnginesOwn(key)) {
       unused.add(key);
     }
   }

@@ -80,7 +80,7 @@ final class DisaggServers {
               if (!known.contains(key)) {
                 throw file.unknown(line, section + ".", key, known);
               }
-              if (LlmApiKeys.ALL.contains(key)) {
+              if (LlmApiKeys.isEnginesOwn(key)) {
                 file.addUnused(section + "." + key);
               }
             });

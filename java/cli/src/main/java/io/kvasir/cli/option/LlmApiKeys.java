@@ -42,5 +42,19 @@ final class LlmApiKeys {
               .strip()
               .split("\\s+", -1));
 
+  /** Those of which a gateway takes something, if only a part of a block. */
+  private static final Set<String> TAKEN =
+      Set.of(
+          "cache_transceiver_config",
+          "enable_attention_dp",
+          "kv_cache_config",
+          "max_batch_size",
+          "tensor_parallel_size");
+
   private LlmApiKeys() {}
+
+  /** Whether a key is the engines' own, so that a gateway takes nothing of it. */
+  static boolean isEnginesOwn(String key) {
+    return ALL.contains(key) && !TAKEN.contains(key);
+  }
 }

@@ -12,7 +12,7 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads a router of a gateway: an option with its name, and one with its args. Stateless.
+ * Reads a router of a gateway: an option with its name, and one with its args. Immutable.
  *
  * @param option the option with the name
  * @param argsOption the option with the args

@@ -40,6 +40,9 @@ final class ServeDisagg extends DeclaredOptions {
       new RouterOption("--decode-router", "--decode-router-args");
   private static final int MAX_LOCAL_TOKENS = 1 << 24;
 
+  /** Routers that do not look at prompts. */
+  private static final Set<String> MATCH_NOTHING = Set.of("round_robin", "load_balancing");
+
   /** Options without a meaning where each worker serves whole requests. */
   private static final List<String> NEED_ROLES =
       List.of(
@@ -231,6 +234,11 @@ final class ServeDisagg extends DeclaredOptions {
    * @throws UsageException if a value is not allowed
    */
   DisaggSettings settings(RouterChoice router, @Nullable ApiKey ofFile) {
+    RouterChoice decode = choice(DECODE_ROUTER, decodeRouter, decodeArgs, router);
+    if (maxLocalPrefill.isGiven() && MATCH_NOTHING.contains(decode.name())) {
+      throw maxLocalPrefill.wrong(
+          "needs a router of decode that matches prompts, not " + decode.name());
+    }
     return new DisaggSettings(
         style.value(),
         maxLocalPrefill.orElse(-1),
@@ -239,7 +247,7 @@ final class ServeDisagg extends DeclaredOptions {
             : ThreadLocalRandom.current().nextInt(DisaggSettings.MAX_NODE_ID + 1),
         authKey(ofFile),
         choice(PREFILL_ROUTER, prefillRouter, prefillArgs, router),
-        choice(DECODE_ROUTER, decodeRouter, decodeArgs, router),
+        decode,
         (int) Math.max(1, Math.round(1e3 * prefillTimeout.value())),
         trustKvParams.value());
   }

@@ -69,16 +69,16 @@ class DisaggFileTest {
     assertThat(names(settings, WorkerRole.DECODE)).containsExactly("127.0.0.1:8003");
     assertThat(settings.workers())
         .allMatch(worker -> worker.disagg().dialect() == DisaggDialect.TRTLLM);
-    assertThat(settings.workers()).extracting(WorkerSpec::poll).containsExactly(true, true, false);
+    assertThat(settings.workers()).extracting(WorkerSpec::poll).containsExactly(true, true, true);
     DisaggSettings disagg = settings.disagg();
     assertThat(disagg.nodeId()).isEqualTo(7);
     assertThat(disagg.style()).isEqualTo(Style.CONTEXT_FIRST);
     assertThat(disagg.maxLocalPrefillTokens()).isEqualTo(256);
-    assertThat(disagg.prefillRouter())
+    assertThat(disagg.decodeRouter())
         .isEqualTo(
             new RouterChoice(
                 "kv_cache_aware", Map.of("load_weight", 0.5, "tokens_per_block", 64.0)));
-    assertThat(disagg.decodeRouter())
+    assertThat(disagg.prefillRouter())
         .isEqualTo(new RouterChoice("conversation", Map.of("match_threshold", 0.6)));
     assertThat(disagg.authKey()).isNull();
     assertThat(settings.router()).isEqualTo(RouterChoice.AUTO);
@@ -180,6 +180,7 @@ class DisaggFileTest {
                     perf_metrics_max_requests: 0
                     tensor_parallel_size: 4
                     context_servers:
+                      backend: pytorch
                       enable_attention_dp: true
                       kv_cache_config: {event_buffer_max_size: 1024}
                       urls: ["c:1"]
@@ -194,8 +195,7 @@ class DisaggFileTest {
     assertThat(parsed.unused())
         .containsExactly(
             folder.resolve("disagg.yaml")
-                + ": not used: model, num_workers, tensor_parallel_size,"
-                + " context_servers.enable_attention_dp, context_servers.kv_cache_config");
+                + ": not used: model, num_workers, context_servers.backend");
   }
 
   @ParameterizedTest
@@ -209,6 +209,7 @@ class DisaggFileTest {
           'node_id: 1024' | :1: node_id must be an integer from 0 to 1023, not '1024'
           'schedule_style: gen_first' | :1: schedule_style must be one of context_first, generation_first, not 'gen_first'
           'conditional_disagg_config: {max_local_prefill: 9}' | :1: unknown key 'conditional_disagg_config.max_local_prefill'
+          'conditional_disagg_config: {max_local_prefill_length: -1}' | :1: conditional_disagg_config.max_local_prefill_length must be an integer from 0 to 16777216, not '-1'
           'otlp_config: {otlp_traces_endpoint: x}' | :1: otlp_config is not supported: no traces are exported
           'metadata_server: {server_type: etcd}' | :1: metadata_server is not supported: workers are not read from etcd; list their urls
           'perf_metrics_max_requests: 1000' | :1: perf_metrics_max_requests is not supported: there is no /perf_metrics

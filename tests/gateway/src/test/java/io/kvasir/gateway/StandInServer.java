@@ -5,6 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import io.kvasir.embedded.EmbeddedEngine;
 import io.kvasir.embedded.EngineServer;
+import io.kvasir.embedded.disagg.DisaggSettings;
+import io.kvasir.embedded.disagg.EngineRole;
+import io.kvasir.embedded.disagg.KvConnector;
 import io.kvasir.embedded.publish.EventForm;
 import io.kvasir.embedded.publish.EventPublisher;
 import io.kvasir.embedded.publish.EventSettings;
@@ -23,11 +26,19 @@ final class StandInServer implements AutoCloseable {
 
   private final EngineFlavor flavor;
   private final int ranks;
+  private final DisaggSettings part;
   private final EngineServer server;
   private final EventPublisher publisher;
 
   private StandInServer(EngineFlavor flavor, int ranks, int blockTokens, boolean renders)
       throws IOException {
+    this(flavor, ranks, blockTokens, renders, null);
+  }
+
+  private StandInServer(
+      EngineFlavor flavor, int ranks, int blockTokens, boolean renders, DisaggSettings part)
+      throws IOException {
+    this.part = part;
     this.flavor = flavor;
     this.ranks = ranks;
     EmbeddedSettings settings =
@@ -49,9 +60,13 @@ final class StandInServer implements AutoCloseable {
             "",
             EventSettings.NO_PORT,
             renders);
-    EmbeddedEngine engine = EmbeddedEngine.open(settings, RankPools.Place.HOST, events);
+    EmbeddedEngine engine =
+        part == null
+            ? EmbeddedEngine.open(settings, RankPools.Place.HOST, events)
+            : EmbeddedEngine.open(settings, RankPools.Place.HOST, events, part);
     this.publisher = engine.publisher().orElseThrow();
     this.server = EngineServer.start(engine, "127.0.0.1", 0, 1);
+    engine.listens("127.0.0.1", server.port(), server.port());
   }
 
   static StandInServer start(EngineFlavor flavor, int ranks) {
@@ -72,6 +87,38 @@ final class StandInServer implements AutoCloseable {
       return new StandInServer(EngineFlavor.VLLM, ranks, BLOCK, true);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
+    }
+  }
+
+  /** A stand-in that computes prompts for others, or answers them. */
+  static StandInServer leg(EngineRole role, KvConnector connector, int ranks) {
+    try {
+      return new StandInServer(
+          connector.flavor(), ranks, BLOCK, false, DisaggSettings.builder(role, connector).build());
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** What {@code --worker} says of it as one with a role. */
+  String leg() {
+    String host = "127.0.0.1:" + server.port();
+    String dialect =
+        switch (part.connector()) {
+          case NIXL, TRTLLM -> "";
+          case NIXL_PUSH ->
+              ",disagg=nixl_push,side_channel=" + host + ",engine_id=" + part.engineId() + "_dp{r}";
+          case MOONCAKE -> ",disagg=mooncake,bootstrap=" + host;
+          case BOOTSTRAP -> ",bootstrap=" + host;
+        };
+    return worker() + ",role=" + part.role().id() + dialect;
+  }
+
+  /** What {@code GET /debug/transfers} says. */
+  JsonNode transfers() {
+    try (RawClient client = RawClient.to(server.port())) {
+      client.send("GET /debug/transfers HTTP/1.1\r\nHost: x\r\n\r\n");
+      return client.reply().json();
     }
   }
 

@@ -5,10 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import io.kvasir.embedded.disagg.EngineRole;
 import io.kvasir.embedded.disagg.KvConnector;
+import io.kvasir.fleet.router.trtllm.DisaggFlow.Style;
 import io.kvasir.gateway.RawClient.Reply;
+import io.kvasir.gateway.disagg.DisaggSettings;
+import io.kvasir.gateway.disagg.RouterChoice;
 import io.kvasir.testing.harness.Await;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -16,6 +20,19 @@ import org.junit.jupiter.params.provider.EnumSource;
 class StandInLegsTest {
 
   private static final int RANKS = 2;
+
+  /** No decode worker computes a prompt. */
+  private static final DisaggSettings APART =
+      new DisaggSettings(
+          Style.CONTEXT_FIRST,
+          0,
+          1,
+          null,
+          new RouterChoice(RouterChoice.AUTO, Map.of()),
+          new RouterChoice(RouterChoice.AUTO, Map.of()),
+          60_000,
+          false);
+
   private static final String COMPLETIONS = "/v1/completions";
 
   private static String body(int conversation, int turns, boolean streams) {
@@ -33,12 +50,14 @@ class StandInLegsTest {
     List<String> workers = new ArrayList<>();
     for (EngineRole role : List.of(EngineRole.PREFILL, EngineRole.DECODE)) {
       for (int i = 0; i < 2; i++) {
-        StandInServer server = StandInServer.leg(role, connector, RANKS);
+        // The stand-ins of NIXL's push have no side channel for each rank.
+        int ranks = connector == KvConnector.NIXL_PUSH ? 1 : RANKS;
+        StandInServer server = StandInServer.leg(role, connector, ranks);
         servers.add(server);
         workers.add(server.leg());
       }
     }
-    try (TestGateway gateway = TestGateway.of(workers).router(GatewaySettings.AUTO).start()) {
+    try (TestGateway gateway = TestGateway.of(workers).disagg(APART).start()) {
       for (int turn = 0; turn < 4; turn++) {
         for (int conversation = 0; conversation < 6; conversation++) {
           String id = "X-Session-ID: c" + conversation;

@@ -103,14 +103,18 @@ final class StandInServer implements AutoCloseable {
   /** What {@code --worker} says of it as one with a role. */
   String leg() {
     String host = "127.0.0.1:" + server.port();
+    boolean prefills = part.role() == EngineRole.PREFILL;
     String dialect =
         switch (part.connector()) {
-          case NIXL, TRTLLM -> "";
-          case NIXL_PUSH ->
-              ",disagg=nixl_push,side_channel=" + host + ",engine_id=" + part.engineId() + "_dp{r}";
-          case MOONCAKE -> ",disagg=mooncake,bootstrap=" + host;
-          case BOOTSTRAP -> ",bootstrap=" + host;
+          case NIXL, TRTLLM, BOOTSTRAP -> "";
+          case NIXL_PUSH -> ",disagg=nixl_push";
+          case MOONCAKE -> ",disagg=mooncake";
         };
+    if (prefills && part.connector() == KvConnector.NIXL_PUSH) {
+      dialect += ",side_channel=" + host + ",engine_id=" + part.engineId() + "_dp{r}";
+    } else if (prefills && part.connector() != KvConnector.NIXL) {
+      dialect += part.connector() == KvConnector.TRTLLM ? "" : ",bootstrap=" + host;
+    }
     return worker() + ",role=" + part.role().id() + dialect;
   }
 

@@ -1,6 +1,7 @@
 package io.kvasir.gateway.proxy;
 
 import io.kvasir.fleet.router.CandidateCost;
+import io.kvasir.fleet.router.FirstTokenForecast;
 import io.kvasir.fleet.router.FleetRequest;
 import io.kvasir.fleet.router.FleetRouterKind;
 import io.kvasir.fleet.router.Placement;
@@ -11,11 +12,15 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Decides whether a decode worker computes a prompt itself: where little of it is missing there, or
- * where the first token is expected sooner than with a prefill worker.
+ * where the first token is expected sooner than with a prefill worker, although each answer that
+ * the decode rank generates stands still while it computes.
  *
  * <p>Used by one thread at a time.
  */
 final class LocalPrefill {
+
+  /** The term of policy {@code projected} for the computation of the prompt. */
+  private static final String COMPUTE = "compute";
 
   private final Inbound inbound;
   private final ModelFleet prefills;
@@ -59,11 +64,15 @@ final class LocalPrefill {
     if (!forecasts(prefills) || !forecasts(decodes)) {
       return null;
     }
-    double wholeMs = firstTokenMs(decode(request, Leg.WHOLE));
-    double apartMs =
-        firstTokenMs(placement(prefills.router().preview(request)))
-            + firstTokenMs(decode(request, Leg.DECODE));
-    return wholeMs < apartMs ? "sooner" : null;
+    CandidateCost whole = choice(decode(request, Leg.WHOLE));
+    CandidateCost first = choice(placement(prefills.router().preview(request)));
+    CandidateCost second = choice(decode(request, Leg.DECODE));
+    if (whole == null || first == null || second == null) {
+      return null;
+    }
+    double stalledMs = whole.activeRequests() * whole.terms().getOrDefault(COMPUTE, 0.0);
+    double wholeMs = firstTokenMs(whole) + stalledMs;
+    return wholeMs < firstTokenMs(first) + firstTokenMs(second) ? "sooner" : null;
   }
 
   private static boolean forecasts(ModelFleet fleet) {
@@ -80,15 +89,20 @@ final class LocalPrefill {
     return outcome instanceof RouteOutcome.Placed placed ? placed.placement() : null;
   }
 
-  /** The expected time of the choice; not a number if there is none. */
-  private static double firstTokenMs(@Nullable Placement placement) {
+  /** What is known of the rank that was chosen; null if nothing. */
+  private static @Nullable CandidateCost choice(@Nullable Placement placement) {
     if (placement != null) {
       for (CandidateCost candidate : placement.candidates()) {
-        if (candidate.rank().equals(placement.rank()) && candidate.firstToken() != null) {
-          return candidate.firstToken().expectedMs();
+        if (candidate.rank().equals(placement.rank())) {
+          return candidate;
         }
       }
     }
-    return Double.NaN;
+    return null;
+  }
+
+  private static double firstTokenMs(CandidateCost candidate) {
+    FirstTokenForecast forecast = candidate.firstToken();
+    return forecast == null ? Double.NaN : forecast.expectedMs();
   }
 }

@@ -5,9 +5,9 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** Reads fields of JSON objects. Stateless. */
-final class Fields {
+final class JsonFields {
 
-  private Fields() {}
+  private JsonFields() {}
 
   /** A text; null if the field is missing or null. */
   static @Nullable String text(Map<String, Object> object, String field)

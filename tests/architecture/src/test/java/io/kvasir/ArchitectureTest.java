@@ -421,7 +421,10 @@ class ArchitectureTest {
     edges.put(
         "tokens", uses("gateway.tokens", "tokens.chat", "tokens.template", "tokens.tokenizer"));
     edges.put("tokens.chat", uses());
-    edges.put("tokens.template", uses());
+    edges.put("tokens.template", uses("tokens.template.python", "tokens.template.syntax"));
+    edges.put("tokens.template.library", uses("tokens.template.python"));
+    edges.put("tokens.template.python", uses());
+    edges.put("tokens.template.syntax", uses("tokens.template.library", "tokens.template.python"));
     edges.put("tokens.tokenizer", uses());
     return edges;
   }

@@ -19,8 +19,8 @@ final class AnthropicMessages {
     if (!system.isEmpty()) {
       messages.add(message("system", system));
     }
-    for (Object each : Fields.list(request, "messages")) {
-      add(Fields.object("a message", each), messages);
+    for (Object each : JsonFields.list(request, "messages")) {
+      add(JsonFields.object("a message", each), messages);
     }
     Map<String, Object> others = new LinkedHashMap<>(request);
     if (request.get("output_config") instanceof Map<?, ?> output && output.get("effort") != null) {
@@ -28,7 +28,7 @@ final class AnthropicMessages {
     }
     Map<String, Object> chat = new LinkedHashMap<>();
     chat.put("messages", messages);
-    chat.put("tools", tools(Fields.list(request, "tools")));
+    chat.put("tools", tools(JsonFields.list(request, "tools")));
     return ChatReader.chat(chat, others, parts);
   }
 
@@ -44,9 +44,9 @@ final class AnthropicMessages {
       return text;
     }
     StringBuilder all = new StringBuilder();
-    for (Object each : Fields.list("system", system)) {
-      Map<String, Object> block = Fields.object("a block", each);
-      String text = Fields.text(block, "text", "");
+    for (Object each : JsonFields.list("system", system)) {
+      Map<String, Object> block = JsonFields.object("a block", each);
+      String text = JsonFields.text(block, "text", "");
       if ("text".equals(block.get("type")) && !text.startsWith(BILLING)) {
         all.append(text);
       }
@@ -56,7 +56,7 @@ final class AnthropicMessages {
 
   private static void add(Map<String, Object> message, List<Object> messages)
       throws UnclearRequestException {
-    String role = Fields.text(message, "role", "");
+    String role = JsonFields.text(message, "role", "");
     if (role.equals("system")) {
       throw new UnclearRequestException("a system message among the others");
     }
@@ -67,16 +67,16 @@ final class AnthropicMessages {
     List<Object> texts = new ArrayList<>();
     List<Object> calls = new ArrayList<>();
     StringBuilder reasoning = new StringBuilder();
-    for (Object each : Fields.list(message, "content")) {
-      Map<String, Object> block = Fields.object("a block", each);
-      String type = Fields.text(block, "type", "");
+    for (Object each : JsonFields.list(message, "content")) {
+      Map<String, Object> block = JsonFields.object("a block", each);
+      String type = JsonFields.text(block, "type", "");
       switch (type) {
         case "text" -> {
-          if (!Fields.text(block, "text", "").isEmpty()) {
-            texts.add(part(Fields.text(block, "text", "")));
+          if (!JsonFields.text(block, "text", "").isEmpty()) {
+            texts.add(part(JsonFields.text(block, "text", "")));
           }
         }
-        case "thinking" -> reasoning.append(Fields.text(block, "thinking", ""));
+        case "thinking" -> reasoning.append(JsonFields.text(block, "thinking", ""));
         case "tool_use" -> calls.add(call(block));
         case "tool_result" -> messages.add(result(role, block));
         default -> throw new UnclearRequestException("a block that is no text");
@@ -110,11 +110,11 @@ final class AnthropicMessages {
   private static Map<String, Object> call(Map<String, Object> block)
       throws UnclearRequestException {
     Map<String, Object> function = new LinkedHashMap<>();
-    function.put("name", Fields.text(block, "name", ""));
+    function.put("name", JsonFields.text(block, "name", ""));
     Object input = block.get("input");
     function.put("arguments", input == null ? new LinkedHashMap<>() : input);
     Map<String, Object> call = new LinkedHashMap<>();
-    call.put("id", Fields.text(block, "id", ""));
+    call.put("id", JsonFields.text(block, "id", ""));
     call.put("type", "function");
     call.put("function", function);
     return call;
@@ -126,7 +126,7 @@ final class AnthropicMessages {
       throw new UnclearRequestException("a result of a tool that is not the user's");
     }
     Map<String, Object> message = message("tool", resultText(block.get("content")));
-    message.put("tool_call_id", Fields.text(block, "tool_use_id", ""));
+    message.put("tool_call_id", JsonFields.text(block, "tool_use_id", ""));
     return message;
   }
 
@@ -135,12 +135,12 @@ final class AnthropicMessages {
       return content == null ? "" : (String) content;
     }
     List<String> texts = new ArrayList<>();
-    for (Object each : Fields.list("content", content)) {
-      Map<String, Object> block = Fields.object("a block", each);
+    for (Object each : JsonFields.list("content", content)) {
+      Map<String, Object> block = JsonFields.object("a block", each);
       if (!"text".equals(block.get("type"))) {
         throw new UnclearRequestException("a block that is no text");
       }
-      texts.add(Fields.text(block, "text", ""));
+      texts.add(JsonFields.text(block, "text", ""));
     }
     return String.join("\n", texts);
   }
@@ -148,7 +148,7 @@ final class AnthropicMessages {
   private static List<Object> tools(List<Object> tools) throws UnclearRequestException {
     List<Object> made = new ArrayList<>();
     for (Object each : tools) {
-      Map<String, Object> tool = Fields.object("a tool", each);
+      Map<String, Object> tool = JsonFields.object("a tool", each);
       Map<String, Object> function = new LinkedHashMap<>();
       function.put("name", tool.get("name"));
       function.put("description", tool.get("description"));

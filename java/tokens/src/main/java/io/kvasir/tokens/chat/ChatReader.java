@@ -20,7 +20,7 @@ public final class ChatReader {
   public static final List<String> PATHS =
       List.of("/v1/chat/completions", "/v1/messages", "/v1/responses");
 
-  /** Fields that change the prompt in ways that are not followed here. */
+  /** JsonFields that change the prompt in ways that are not followed here. */
   private static final List<String> UNCLEAR =
       List.of("chat_template", "truncate_prompt_tokens", "truncation_side");
 
@@ -94,13 +94,13 @@ public final class ChatReader {
   static ChatInput chat(Map<String, Object> chat, Map<String, Object> request, boolean parts)
       throws UnclearRequestException {
     List<Map<String, Object>> messages = new ArrayList<>();
-    for (Object message : Fields.list(chat, "messages")) {
-      messages.add(message(Fields.object("a message", message), parts));
+    for (Object message : JsonFields.list(chat, "messages")) {
+      messages.add(message(JsonFields.object("a message", message), parts));
     }
     Map<String, Object> variables = new LinkedHashMap<>();
     Object further = request.get("chat_template_kwargs");
     if (further != null) {
-      variables.putAll(Fields.object("chat_template_kwargs", further));
+      variables.putAll(JsonFields.object("chat_template_kwargs", further));
       for (String parameter : PARAMETERS) {
         if (variables.containsKey(parameter)) {
           throw new UnclearRequestException(parameter + " in chat_template_kwargs");
@@ -112,27 +112,27 @@ public final class ChatReader {
       variables.putIfAbsent("enable_thinking", !effort.equals("none"));
       variables.put("reasoning_effort", effort);
     }
-    boolean goesOn = Fields.flag(request, "continue_final_message", false);
+    boolean goesOn = JsonFields.flag(request, "continue_final_message", false);
     return new ChatInput(
         messages,
-        tools(Fields.list(chat, "tools")),
+        tools(JsonFields.list(chat, "tools")),
         request.get("documents"),
         variables,
-        Fields.flag(request, "add_generation_prompt", true),
+        JsonFields.flag(request, "add_generation_prompt", true),
         goesOn);
   }
 
   private static Map<String, Object> message(Map<String, Object> message, boolean parts)
       throws UnclearRequestException {
     Map<String, Object> read = new LinkedHashMap<>();
-    String role = Fields.text(message, "role", "");
+    String role = JsonFields.text(message, "role", "");
     if (role.equals("developer")) {
       throw new UnclearRequestException("a developer's message");
     }
     read.put("role", role);
     read.put("content", content(message.get("content"), parts));
     if (role.equals("assistant")) {
-      List<Object> calls = Fields.list(message, "tool_calls");
+      List<Object> calls = JsonFields.list(message, "tool_calls");
       if (!calls.isEmpty()) {
         read.put("tool_calls", calls(calls));
       }
@@ -160,8 +160,8 @@ public final class ChatReader {
     if (content instanceof String text) {
       texts.add(text);
     } else if (content != null) {
-      for (Object part : Fields.list("content", content)) {
-        texts.add(part instanceof String text ? text : text(Fields.object("a part", part)));
+      for (Object part : JsonFields.list("content", content)) {
+        texts.add(part instanceof String text ? text : text(JsonFields.object("a part", part)));
       }
     }
     if (!parts) {
@@ -178,11 +178,11 @@ public final class ChatReader {
   }
 
   private static String text(Map<String, Object> part) throws UnclearRequestException {
-    String type = Fields.text(part, "type", "text");
+    String type = JsonFields.text(part, "type", "text");
     return switch (type) {
-      case "text", "input_text", "output_text" -> Fields.text(part, "text", "");
-      case "refusal" -> Fields.text(part, "refusal", "");
-      case "thinking" -> Fields.text(part, "thinking", "");
+      case "text", "input_text", "output_text" -> JsonFields.text(part, "text", "");
+      case "refusal" -> JsonFields.text(part, "refusal", "");
+      case "thinking" -> JsonFields.text(part, "thinking", "");
       default -> throw new UnclearRequestException("a part that is no text");
     };
   }
@@ -191,9 +191,9 @@ public final class ChatReader {
   private static List<Object> calls(List<Object> calls) throws UnclearRequestException {
     List<Object> read = new ArrayList<>();
     for (Object each : calls) {
-      Map<String, Object> call = new LinkedHashMap<>(Fields.object("a tool call", each));
+      Map<String, Object> call = new LinkedHashMap<>(JsonFields.object("a tool call", each));
       Map<String, Object> function =
-          new LinkedHashMap<>(Fields.object("function", call.get("function")));
+          new LinkedHashMap<>(JsonFields.object("function", call.get("function")));
       Object arguments = function.get("arguments");
       if (arguments == null || arguments.equals("")) {
         function.put("arguments", new LinkedHashMap<>());
@@ -221,8 +221,8 @@ public final class ChatReader {
     }
     List<Object> read = new ArrayList<>();
     for (Object each : tools) {
-      Map<String, Object> tool = Fields.object("a tool", each);
-      Map<String, Object> function = Fields.object("function", tool.get("function"));
+      Map<String, Object> tool = JsonFields.object("a tool", each);
+      Map<String, Object> function = JsonFields.object("function", tool.get("function"));
       Map<String, Object> ordered = new LinkedHashMap<>();
       ordered.put("name", function.get("name"));
       ordered.put("description", function.get("description"));

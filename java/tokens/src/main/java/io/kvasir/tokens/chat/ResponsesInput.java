@@ -15,7 +15,7 @@ final class ResponsesInput {
       throw new UnclearRequestException("a stored response");
     }
     List<Object> messages = new ArrayList<>();
-    String instructions = Fields.text(request, "instructions");
+    String instructions = JsonFields.text(request, "instructions");
     if (instructions != null && !instructions.isEmpty()) {
       messages.add(message("system", instructions));
     }
@@ -23,13 +23,13 @@ final class ResponsesInput {
     if (input instanceof String text) {
       messages.add(message("user", text));
     } else {
-      for (Object item : Fields.list(request, "input")) {
-        add(Fields.object("an item", item), messages);
+      for (Object item : JsonFields.list(request, "input")) {
+        add(JsonFields.object("an item", item), messages);
       }
     }
     Map<String, Object> chat = new LinkedHashMap<>();
     chat.put("messages", messages);
-    chat.put("tools", tools(Fields.list(request, "tools")));
+    chat.put("tools", tools(JsonFields.list(request, "tools")));
     Map<String, Object> others = new LinkedHashMap<>(request);
     if (request.get("reasoning") instanceof Map<?, ?> reasoning
         && reasoning.get("effort") != null) {
@@ -47,11 +47,11 @@ final class ResponsesInput {
 
   private static void add(Map<String, Object> item, List<Object> messages)
       throws UnclearRequestException {
-    String status = Fields.text(item, "status", "completed");
+    String status = JsonFields.text(item, "status", "completed");
     if (!status.equals("completed")) {
       throw new UnclearRequestException("an item that is not complete");
     }
-    String type = Fields.text(item, "type", "message");
+    String type = JsonFields.text(item, "type", "message");
     switch (type) {
       case "message" -> messages.add(message(item));
       case "function_call" -> call(item, messages);
@@ -76,7 +76,7 @@ final class ResponsesInput {
   private static void call(Map<String, Object> item, List<Object> messages)
       throws UnclearRequestException {
     Map<String, Object> function = new LinkedHashMap<>();
-    function.put("name", Fields.text(item, "name", ""));
+    function.put("name", JsonFields.text(item, "name", ""));
     function.put("arguments", item.get("arguments"));
     Map<String, Object> call = new LinkedHashMap<>();
     call.put("id", item.get("call_id"));
@@ -87,10 +87,10 @@ final class ResponsesInput {
     List<Object> calls = new ArrayList<>();
     if (!messages.isEmpty()) {
       int last = messages.size() - 1;
-      Map<String, Object> before = Fields.object("a message", messages.get(last));
+      Map<String, Object> before = JsonFields.object("a message", messages.get(last));
       if ("assistant".equals(before.get("role"))) {
         message = new LinkedHashMap<>(before);
-        calls.addAll(Fields.list(before, "tool_calls"));
+        calls.addAll(JsonFields.list(before, "tool_calls"));
         messages.remove(last);
       }
     }
@@ -113,7 +113,7 @@ final class ResponsesInput {
   private static List<Object> tools(List<Object> tools) throws UnclearRequestException {
     List<Object> made = new ArrayList<>();
     for (Object each : tools) {
-      Map<String, Object> tool = Fields.object("a tool", each);
+      Map<String, Object> tool = JsonFields.object("a tool", each);
       if (!"function".equals(tool.get("type"))) {
         throw new UnclearRequestException("a tool that is no function");
       }

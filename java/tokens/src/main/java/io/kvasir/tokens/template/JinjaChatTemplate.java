@@ -1,5 +1,8 @@
 package io.kvasir.tokens.template;
 
+import io.kvasir.tokens.template.python.Budget;
+import io.kvasir.tokens.template.python.TemplateFault;
+import io.kvasir.tokens.template.syntax.CompiledTemplate;
 import java.time.Clock;
 import java.util.HashSet;
 import java.util.Map;
@@ -23,17 +26,13 @@ public final class JinjaChatTemplate {
 
   private final String source;
   private final TemplateLimits limits;
-  private final Frame frame;
+  private final CompiledTemplate compiled;
   private final boolean readsParts;
 
   private JinjaChatTemplate(String source, TemplateLimits limits) {
     this.source = source;
     this.limits = limits;
-    TokenStream tokens = new TokenStream(new Lexer(source).tokens());
-    this.frame = new StatementParser(tokens, limits).template();
-    Mentions.check(frame, limits.nesting());
-    Mentions.refuseSelf(frame);
-    Symbols.analyze(frame);
+    this.compiled = new CompiledTemplate(source, limits.nesting());
     this.readsParts = findsParts(source);
   }
 
@@ -65,11 +64,11 @@ public final class JinjaChatTemplate {
           0,
           0);
     }
-    String normalized = Lexer.normalized(source);
+    String normalized = CompiledTemplate.normalized(source);
     try {
       return new JinjaChatTemplate(normalized, limits);
     } catch (TemplateFault fault) {
-      throw exception(normalized, fault, fault.at());
+      throw exception(normalized, fault);
     }
   }
 
@@ -84,16 +83,17 @@ public final class JinjaChatTemplate {
    *     is exceeded
    */
   public String render(Map<String, ?> variables, Clock clock) {
-    Run run = new Run(variables, limits, clock, System::nanoTime);
+    Budget budget =
+        new Budget(
+            limits.steps(),
+            limits.outputCharacters(),
+            limits.nesting(),
+            limits.time(),
+            System::nanoTime);
     try {
-      Scope scope = new Scope(run);
-      frame.hide(scope);
-      frame.exec(scope);
-      return run.text();
+      return compiled.render(variables, clock, budget);
     } catch (TemplateFault fault) {
-      throw exception(source, fault, fault.at() < 0 ? run.at() : fault.at());
-    } catch (StackOverflowError nested) {
-      throw exception(source, TemplateFault.limit("calls are nested too deep"), run.at());
+      throw exception(source, fault);
     }
   }
 
@@ -120,15 +120,16 @@ public final class JinjaChatTemplate {
     return false;
   }
 
-  private static TemplateException exception(String source, TemplateFault fault, int at) {
+  private static TemplateException exception(String source, TemplateFault fault) {
+    TemplateException.Reason reason = TemplateException.Reason.valueOf(fault.kind().name());
+    int at = fault.at();
     if (at < 0) {
-      return new TemplateException(fault.reason(), fault.text(), 0, 0);
+      return new TemplateException(reason, fault.text(), 0, 0);
     }
     int line = 1 + (int) source.substring(0, at).chars().filter(c -> c == '\n').count();
     int begin = source.lastIndexOf('\n', at - 1) + 1;
     int column = 1 + source.codePointCount(begin, at);
-    String unsupported =
-        fault.reason() == TemplateException.Reason.UNSUPPORTED ? "not supported: " : "";
-    return new TemplateException(fault.reason(), unsupported + fault.text(), line, column);
+    String unsupported = fault.kind() == TemplateFault.Kind.UNSUPPORTED ? "not supported: " : "";
+    return new TemplateException(reason, unsupported + fault.text(), line, column);
   }
 }

@@ -147,9 +147,12 @@ final class JsonTokenizer extends SegmentableTokenizer {
     }
   }
 
-  private static int[] narrow(long[] ids) {
+  private static int[] narrow(long[] ids) throws TokenizerException {
     int[] narrow = new int[ids.length];
     for (int i = 0; i < ids.length; i++) {
+      if (ids[i] > Integer.MAX_VALUE) {
+        throw new TokenizerException("token id " + ids[i] + " exceeds the limit of 2^31 - 1");
+      }
       narrow[i] = (int) ids[i];
     }
     return narrow;

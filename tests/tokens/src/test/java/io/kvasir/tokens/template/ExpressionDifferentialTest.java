@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.kvasir.testing.harness.LongRuns;
+import io.kvasir.tokens.PythonProcess;
 import io.kvasir.tokens.template.JinjaProcess.Outcome;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,7 +24,7 @@ class ExpressionDifferentialTest {
     int cases = Integer.getInteger("kvasir.template.cases", LongRuns.cases(2_000, 100_000));
     System.out.println("expressions: -Dkvasir.template.seed=" + seed);
     RandomExpressions expressions = new RandomExpressions(new Random(seed));
-    JsonNode variables = JinjaProcess.JSON.readTree(RandomExpressions.VARIABLES);
+    JsonNode variables = PythonProcess.JSON.readTree(RandomExpressions.VARIABLES);
     List<String> wrong = new ArrayList<>();
     boolean sums = JinjaProcess.addsFloatsOneByOne();
     int rendered = 0;

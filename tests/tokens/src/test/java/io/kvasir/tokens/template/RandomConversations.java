@@ -3,6 +3,7 @@ package io.kvasir.tokens.template;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.kvasir.tokens.PythonProcess;
 import java.math.BigInteger;
 import java.util.Random;
 
@@ -56,7 +57,7 @@ final class RandomConversations {
   }
 
   JsonNode variables() {
-    ObjectNode variables = JinjaProcess.JSON.createObjectNode();
+    ObjectNode variables = PythonProcess.JSON.createObjectNode();
     variables.put("bos_token", "<s>").put("eos_token", "</s>");
     if (random.nextBoolean()) {
       variables.put("add_generation_prompt", random.nextBoolean());
@@ -86,7 +87,7 @@ final class RandomConversations {
   }
 
   private ObjectNode message(String role) {
-    ObjectNode message = JinjaProcess.JSON.createObjectNode();
+    ObjectNode message = PythonProcess.JSON.createObjectNode();
     message.put("role", role);
     if (random.nextInt(4) == 0 && role.equals("assistant")) {
       message.put("content", rarely() ? null : text());
@@ -116,7 +117,7 @@ final class RandomConversations {
   }
 
   private ObjectNode call() {
-    ObjectNode call = JinjaProcess.JSON.createObjectNode();
+    ObjectNode call = PythonProcess.JSON.createObjectNode();
     call.put("id", one("call12345", "a")).put("type", "function");
     ObjectNode function = call.putObject("function");
     function.put("name", one("get", "f"));
@@ -132,7 +133,7 @@ final class RandomConversations {
   }
 
   private ObjectNode tool() {
-    ObjectNode tool = JinjaProcess.JSON.createObjectNode();
+    ObjectNode tool = PythonProcess.JSON.createObjectNode();
     tool.put("type", "function");
     ObjectNode function = tool.putObject("function");
     function.put("name", one("get", "f")).put("description", text());
@@ -156,7 +157,7 @@ final class RandomConversations {
   }
 
   private JsonNode value(int depth) {
-    ObjectNode holder = JinjaProcess.JSON.createObjectNode();
+    ObjectNode holder = PythonProcess.JSON.createObjectNode();
     switch (random.nextInt(depth == 0 ? 7 : 9)) {
       case 0 -> holder.putNull("v");
       case 1 -> holder.put("v", random.nextBoolean());

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.kvasir.testing.harness.LongRuns;
+import io.kvasir.tokens.PythonProcess;
 import io.kvasir.tokens.template.JinjaProcess.Outcome;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,7 +24,7 @@ class StatementDifferentialTest {
     int cases = Integer.getInteger("kvasir.template.cases", LongRuns.cases(300, 20_000));
     System.out.println("statements: -Dkvasir.template.seed=" + seed);
     Random random = new Random(seed);
-    JsonNode variables = JinjaProcess.JSON.readTree(RandomStatements.VARIABLES);
+    JsonNode variables = PythonProcess.JSON.readTree(RandomStatements.VARIABLES);
     List<String> wrong = new ArrayList<>();
     int rendered = 0;
     try (JinjaProcess jinja = JinjaProcess.start()) {

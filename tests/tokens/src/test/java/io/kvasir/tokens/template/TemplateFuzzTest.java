@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.kvasir.testing.harness.Fuzz;
+import io.kvasir.tokens.PythonProcess;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -104,7 +105,7 @@ class TemplateFuzzTest {
   void randomExpressionsAndVariablesEndInTimeAndSpace() throws Exception {
     List<String> templates = List.copyOf(TemplateVectors.templates().values());
     Map<String, ?> fixed =
-        JsonVariables.ofObject(JinjaProcess.JSON.readTree(RandomExpressions.VARIABLES));
+        JsonVariables.ofObject(PythonProcess.JSON.readTree(RandomExpressions.VARIABLES));
     Fuzz.run(
         "renderings",
         random -> {

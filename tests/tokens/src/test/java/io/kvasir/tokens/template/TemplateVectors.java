@@ -1,6 +1,7 @@
 package io.kvasir.tokens.template;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.kvasir.tokens.PythonProcess;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -13,7 +14,7 @@ import java.util.stream.Stream;
  */
 final class TemplateVectors {
 
-  private static final Path FOLDER = JinjaProcess.TESTS.resolve("vectors/chat-templates");
+  private static final Path FOLDER = PythonProcess.TESTS.resolve("vectors/chat-templates");
 
   private TemplateVectors() {}
 
@@ -31,11 +32,11 @@ final class TemplateVectors {
 
   /** Variables by the name of the conversation. */
   static JsonNode conversations() throws IOException {
-    return JinjaProcess.JSON.readTree(Files.readString(FOLDER.resolve("conversations.json")));
+    return PythonProcess.JSON.readTree(Files.readString(FOLDER.resolve("conversations.json")));
   }
 
   /** By template, then by conversation. */
   static JsonNode answers() throws IOException {
-    return JinjaProcess.JSON.readTree(Files.readString(FOLDER.resolve("answers.json")));
+    return PythonProcess.JSON.readTree(Files.readString(FOLDER.resolve("answers.json")));
   }
 }

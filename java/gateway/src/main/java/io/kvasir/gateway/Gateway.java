@@ -125,7 +125,8 @@ public final class Gateway implements AutoCloseable {
     Services services =
         new Services(
             fleets,
-            new TokenQuestions(times.tokensTimeoutMs(), TOKENS_CACHE_BYTES, models),
+            new TokenQuestions(
+                times.tokensTimeoutMs(), TOKENS_CACHE_BYTES, models, times.clockNs()),
             settings.proxy(),
             new AdmissionQueue(pressure.maxRunningRequests(), pressure.maxQueuedRequests()),
             new RetryBudget(pressure.retryReserve()),

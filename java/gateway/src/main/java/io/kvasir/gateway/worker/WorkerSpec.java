@@ -34,7 +34,7 @@ public record WorkerSpec(
     @Nullable EventOptions events,
     boolean poll,
     List<EndpointPattern> forwardPasses,
-    @Nullable URI renderer,
+    @Nullable RendererSpec renderer,
     @Nullable ApiKey apiKey) {
 
   /** The key of {@link #forwardPasses()}. */
@@ -136,9 +136,10 @@ public record WorkerSpec(
    * Parses {@code URL[,KEY=VALUE]...}. The keys are {@code flavor}, {@code ranks}, {@code events},
    * {@code replay}, {@code topic}, {@code bind}, {@code block_size}, {@code lb}, {@code
    * rank_offset}, {@code ranks_per_node}, {@code poll}, {@code forward_pass_metrics}, {@code
-   * renderer}, {@code api_key}, {@code api_key_file} and {@code api_key_env}; {@code events},
-   * {@code replay} and {@code forward_pass_metrics} can be repeated, once for each rank. A key's
-   * file or variable is read at once.
+   * renderer}, and {@code api_key}, {@code api_key_file} and {@code api_key_env}, which also exist
+   * with {@code renderer_} before them; {@code events}, {@code replay} and {@code
+   * forward_pass_metrics} can be repeated, once for each rank. A key's file or variable is read at
+   * once.
    *
    * @param text the description
    * @return the worker

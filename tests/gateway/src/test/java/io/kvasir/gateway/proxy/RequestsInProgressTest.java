@@ -112,7 +112,7 @@ class RequestsInProgressTest {
         new GatewayHandler(
             new Services(
                 fleets,
-                new TokenQuestions(1, 1, Map.of()),
+                new TokenQuestions(1, 1, Map.of(), System::nanoTime),
                 settings,
                 new AdmissionQueue(1, 1),
                 new RetryBudget(1),

@@ -23,6 +23,7 @@ import io.kvasir.gateway.route.Renderer;
 import io.kvasir.gateway.verify.SentBytes;
 import io.kvasir.gateway.worker.ApiKey;
 import io.kvasir.gateway.worker.KeyedUpstream;
+import io.kvasir.gateway.worker.RendererSpec;
 import io.kvasir.gateway.worker.WorkerRole;
 import io.kvasir.gateway.worker.WorkerSpec;
 import io.kvasir.hash.HashFormat;
@@ -110,15 +111,15 @@ final class FleetAssembly {
       workers.add(
           worker(workers.size(), worker.name(), WorkerSpec.inProcess(), worker.upstream(), null));
     }
-    Map<URI, Renderer> renderers = new HashMap<>();
+    Map<RendererSpec, Renderer> renderers = new HashMap<>();
     for (WorkerSpec spec : settings.workers()) {
-      Upstream http =
-          new HttpUpstream(vertx, spec.url(), settings.health().connectTimeoutMs(), clockNs);
-      ApiKey key = spec.apiKey();
-      Upstream engine = key == null ? http : new KeyedUpstream(http, key);
-      URI url = spec.renderer();
+      Upstream engine = upstream(vertx, spec.url(), spec.apiKey(), clockNs);
+      RendererSpec of = spec.renderer();
       Renderer renderer =
-          url == null ? null : renderers.computeIfAbsent(url, any -> renderer(vertx, any, clockNs));
+          of == null
+              ? null
+              : renderers.computeIfAbsent(
+                  of, any -> new Renderer(any, upstream(vertx, any.url(), any.apiKey(), clockNs)));
       workers.add(worker(workers.size(), spec.name(), spec, engine, renderer));
     }
     return workers;
@@ -133,10 +134,9 @@ final class FleetAssembly {
         health.timeoutMs());
   }
 
-  private Renderer renderer(Vertx vertx, URI url, LongSupplier clockNs) {
-    return new Renderer(
-        url.toString(),
-        new HttpUpstream(vertx, url, settings.health().connectTimeoutMs(), clockNs));
+  private Upstream upstream(Vertx vertx, URI url, @Nullable ApiKey key, LongSupplier clockNs) {
+    Upstream http = new HttpUpstream(vertx, url, settings.health().connectTimeoutMs(), clockNs);
+    return key == null ? http : new KeyedUpstream(http, key);
   }
 
   private FleetWorker worker(

@@ -129,7 +129,8 @@ public final class Gateway implements AutoCloseable {
     Services services =
         new Services(
             fleets,
-            new TokenQuestions(times.tokensTimeoutMs(), TOKENS_CACHE_BYTES, models),
+            new TokenQuestions(
+                times.tokensTimeoutMs(), TOKENS_CACHE_BYTES, models, times.clockNs()),
             transfers,
             settings.proxy(),
             new AdmissionQueue(pressure.maxRunningRequests(), pressure.maxQueuedRequests()),

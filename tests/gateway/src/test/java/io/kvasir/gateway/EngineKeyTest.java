@@ -11,6 +11,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -47,6 +48,34 @@ class EngineKeyTest {
     }
   }
 
+  @Test
+  void aRendererGetsAKeyOfItsOwn() throws IOException {
+    AtomicInteger rendered = new AtomicInteger();
+    ScriptedEngine.Script script =
+        (request, link) -> {
+          rendered.incrementAndGet();
+          link.json(200, "{\"token_ids\":[1,2,3]}");
+        };
+    try (ScriptedEngine renderer = ScriptedEngine.start(script).demand("sk-of-the-renderer");
+        ScriptedEngine engine = ScriptedEngine.good().demand(KEY);
+        TestGateway gateway =
+            TestGateway.of(
+                    List.of(
+                        worker(engine)
+                            + ",renderer=http://"
+                            + renderer.name()
+                            + ",renderer_api_key=sk-of-the-renderer"))
+                .router("approximate")
+                .start()) {
+      assertThat(gateway.post(CHAT, ASK).status()).isEqualTo(200);
+      assertThat(rendered).hasValue(1);
+      assertThat(gateway.metric("kvasir_placed_prompts_total", "estimated")).isZero();
+      assertThat(gateway.admin("/kvasir/ranks").text()).doesNotContain("sk-of");
+      assertThat(gateway.gateway().fleets().workers().get(0).spec().toString())
+          .doesNotContain("sk-of");
+    }
+  }
+
   @ParameterizedTest
   @ValueSource(strings = {"", ",api_key=another"})
   void withoutTheRightKeyClientsReadTheReason(String key) {
@@ -78,6 +107,9 @@ class EngineKeyTest {
         "http://h:1,api_key=one,SECRET=two",
         "http://h:1,api_key=SECRET,api_key=SECRET",
         "http://h:1,api_key=SECRET,api_key_env=A",
+        "http://h:1,renderer=http://r:1,renderer_api_key=SECRET one",
+        "http://h:1,renderer=http://r:1,renderer_api_key=one,SECRET",
+        "http://h:1,renderer_api_key=SECRET",
         "http://user:SECRET@h:1",
         "http://h:1?key=SECRET"
       })
@@ -90,7 +122,12 @@ class EngineKeyTest {
 
   @ParameterizedTest
   @ValueSource(
-      strings = {"api_key=", "api_key_file=/no/such/file", "api_key_env=NO_SUCH_VARIABLE_"})
+      strings = {
+        "api_key=",
+        "api_key_file=/no/such/file",
+        "api_key_env=NO_SUCH_VARIABLE_",
+        "renderer_api_key_file=/no/such/file"
+      })
   void aKeyThatIsMissingIsNamedByItsSetting(String setting) {
     String name = setting.substring(0, setting.indexOf('='));
     assertThatThrownBy(() -> WorkerSpec.parse("http://h:1," + setting))

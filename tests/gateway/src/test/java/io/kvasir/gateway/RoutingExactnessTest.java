@@ -5,10 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.kvasir.exchange.EngineFlavor;
+import io.kvasir.gateway.route.FleetWorker;
 import io.kvasir.testing.harness.Await;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 /** The gateway says for each endpoint how exactly it routes, and why not better. */
@@ -90,6 +94,58 @@ class RoutingExactnessTest {
               "ready\n%s chat_completions exact\n%s messages load_only: render_404\n"
                   .formatted(MODEL, MODEL));
       assertThat(gateway.admin("/ready").text()).isEqualTo("ready\n");
+    }
+  }
+
+  @Test
+  void anEndpointThatAnOptionAddsIsFoundWithoutARestart() {
+    AtomicBoolean renders = new AtomicBoolean();
+    AtomicInteger questions = new AtomicInteger();
+    ScriptedEngine.Script script =
+        (request, link) -> {
+          if (!request.target().endsWith("/render")) {
+            EngineLink.answer(request, link);
+          } else {
+            questions.incrementAndGet();
+            link.json(renders.get() ? 200 : 404, "{\"token_ids\":[1,2,3]}");
+          }
+        };
+    String agent = "{\"model\":\"m\",\"max_tokens\":4,\"tools\":[{}],\"messages\":[]}";
+    try (ScriptedEngine engine = ScriptedEngine.start(script);
+        TestGateway gateway =
+            TestGateway.of(List.of("http://" + engine.name())).router("approximate").start()) {
+      for (int i = 0; i < REQUESTS; i++) {
+        renders.set(i > 0);
+        gateway.post("/v1/messages", agent);
+      }
+      assertThat(questions).hasValue(1);
+      assertThat(endpoint(gateway, "messages").get("cause").asText()).isEqualTo("render_404");
+      gateway.pass(TimeUnit.MINUTES.toMillis(3));
+      for (int i = 0; i < REQUESTS * REQUESTS; i++) {
+        gateway.post("/v1/messages", agent);
+      }
+      assertThat(questions).hasValue(2);
+      assertThat(endpoint(gateway, "messages").get("prompts_with_tokens").asInt())
+          .isEqualTo(REQUESTS * REQUESTS);
+      assertThat(endpoint(gateway, "messages").path("cause").asText()).isNotEqualTo("render_404");
+    }
+  }
+
+  @Test
+  void aRestartThatEventsShowBeginsAnewWithTokens() {
+    try (StandInServer engine = StandInServer.start(EngineFlavor.VLLM, 1);
+        TestGateway gateway =
+            TestGateway.of(List.of(engine.worker())).router("cost").healthEveryMs(20).start()) {
+      FleetWorker worker = gateway.gateway().fleets().workers().get(0);
+      for (int restarts = 1; restarts <= 2; restarts++) {
+        long before = worker.lives();
+        chat(gateway, 1);
+        chat(gateway, 2);
+        engine.faults("{'restart':true}");
+        chat(gateway, 3);
+        Await.until("another life", () -> worker.lives() > before);
+      }
+      assertThat(worker.recoveries()).isEqualTo(1);
     }
   }
 

@@ -49,7 +49,7 @@ class SteeringTest {
   void theRanksOfAnEngineAreItsOwn() {
     try (ScriptedEngine engine =
             ScriptedEngine.good()
-                .fact("/version", "{\"version\":\"0.26.0\"}")
+                .fact("/version", "{\"version\":\"0.30.0\"}")
                 .fact(
                     "/metrics",
                     """
@@ -98,9 +98,10 @@ class SteeringTest {
 
   @ParameterizedTest
   @CsvSource({
-    "0.5.19, /v1/chat/completions, true, routed_dp_rank",
-    "0.5.19, /v1/completions, true, routed_dp_rank",
-    "0.5.19, /v1/messages, true, ",
+    "0.5.22, /v1/chat/completions, true, routed_dp_rank",
+    "0.5.22, /v1/completions, true, routed_dp_rank",
+    "0.5.22, /v1/messages, true, ",
+    "0.5.22, /v1/responses, true, routed_dp_rank",
     "0.5.19, /v1/responses, false, ",
     "0.5.8, /v1/chat/completions, false, data_parallel_rank",
     "0.5.8, /v1/messages, false, ",

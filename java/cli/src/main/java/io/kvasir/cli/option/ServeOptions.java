@@ -51,8 +51,9 @@ public final class ServeOptions extends DeclaredOptions {
       description =
           "An engine behind HTTP; may be repeated. Keys: flavor (vllm, sglang or trtllm; default"
               + " vllm), ranks, events, replay, topic, bind, block_size, lb, rank_offset,"
-              + " ranks_per_node, poll, forward_pass_metrics, api_key_file,"
-              + " api_key_env, api_key, role. Without a worker, embedded ranks answer.")
+              + " ranks_per_node, poll, forward_pass_metrics, renderer, api_key_file,"
+              + " api_key_env, api_key, the last three with renderer_ before them, role. Without"
+              + " a worker, embedded ranks answer.")
   private List<String> workers = new ArrayList<>();
 
   private final Declared<String> router =

@@ -33,27 +33,20 @@ public record EngineProfile(
   public static final String SGLANG_GENERATE = "/generate";
 
   private static final EngineProfile VLLM =
-      new EngineProfile("0.26.0", Steering.HEADER, Map.of(), List.of(), List.of());
+      new EngineProfile("0.30.0", Steering.HEADER, Map.of(), List.of(), List.of());
 
-  /** Version 0.5.19 ignores ranks in some places, and replies with 200. */
+  /** Version 0.5.22 ignores ranks in some places, and replies with 200. */
   private static final EngineProfile SGLANG =
       new EngineProfile(
-          "0.5.19",
+          "0.5.22",
           Steering.BOTH,
-          Map.of(
-              ResponsesEndpoints.PATH,
-              Steering.NONE,
-              MessagesEndpoints.PATH,
-              Steering.HEADER,
-              SGLANG_GENERATE,
-              Steering.BODY),
+          Map.of(MessagesEndpoints.PATH, Steering.HEADER, SGLANG_GENERATE, Steering.BODY),
           List.of("routed_dp_rank", "data_parallel_rank"),
           List.of("input_ids"));
 
   /** trtllm-serve chooses ranks itself. */
   private static final EngineProfile TRTLLM =
-      new EngineProfile(
-          "1.3.0rc27", Steering.NONE, Map.of(), List.of(), List.of("prompt_token_ids"));
+      new EngineProfile("1.3.0", Steering.NONE, Map.of(), List.of(), List.of("prompt_token_ids"));
 
   /** Where a request may name its rank. */
   enum Steering {

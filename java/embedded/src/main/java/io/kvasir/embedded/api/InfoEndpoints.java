@@ -95,7 +95,7 @@ public final class InfoEndpoints {
   }
 
   /** The tokens of a text or of a chat. */
-  void tokenize(Incoming request) {
+  public void tokenize(Incoming request) {
     RequestFields fields = request.fields();
     options.requireModel(fields);
     JsonNode messages = fields.array("messages");
@@ -106,13 +106,6 @@ public final class InfoEndpoints {
             ? fields.text("prompt")
             : model.chatPrompt(
                 Conversation.of(fields, messages), fields.flag("add_generation_prompt", true)));
-  }
-
-  /** The tokens of a text, and of nothing else. */
-  public void tokenizeText(Incoming request) {
-    RequestFields fields = request.fields();
-    options.requireModel(fields);
-    replyTokens(request, fields, fields.text("prompt"));
   }
 
   private void replyTokens(Incoming request, RequestFields fields, @Nullable String text) {

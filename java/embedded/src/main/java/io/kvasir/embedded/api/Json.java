@@ -74,6 +74,20 @@ public final class Json {
     }
   }
 
+  /**
+   * Reads a value that is a text in a request. O(characters).
+   *
+   * @param field where the text is, for errors
+   * @throws ApiError if it is not JSON
+   */
+  public static JsonNode parse(String field, String text) {
+    try {
+      return MAPPER.readTree(text);
+    } catch (JsonProcessingException e) {
+      throw ApiError.invalid(field, field + " must be JSON: " + e.getOriginalMessage());
+    }
+  }
+
   private static ApiError malformed(String message) {
     return ApiError.of(ApiError.BAD_REQUEST, "invalid_json", message);
   }

@@ -108,7 +108,7 @@ public final class MessagesEndpoints {
         kept.add(part);
       }
     }
-    return kept;
+    return kept.isEmpty() ? null : kept;
   }
 
   /** Adds the endpoints. */

@@ -11,9 +11,8 @@ import org.jspecify.annotations.Nullable;
  * {@code POST /v1/responses}, and {@code GET} and {@code DELETE /v1/responses/{id}}.
  *
  * <p>The prompt has the tools, the instructions as a message of the role system, the items of the
- * previous response's conversation, and the request's items. Items without a role, such as tool
- * calls, are rendered as JSON under their type. A response is stored when it is complete, unless
- * {@code store} is false.
+ * previous response's conversation, and the request's items. A response is stored when it is
+ * complete, unless {@code store} is false.
  *
  * <p>Thread-safe.
  */

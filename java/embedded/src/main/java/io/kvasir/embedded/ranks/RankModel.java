@@ -83,20 +83,13 @@ public final class RankModel implements ServedModel {
 
   @Override
   public String chatPrompt(Conversation conversation, boolean withAnswer) {
-    ChatTemplate template = new ChatTemplate().tools(conversation.fields().array("tools"));
+    ChatTemplate template =
+        new ChatTemplate().tools(TemplateMessages.tools(conversation.fields().array("tools")));
     JsonNode system = conversation.system();
     if (system != null) {
       template.message("system", "system", system);
     }
-    JsonNode messages = conversation.messages();
-    for (int i = 0; i < messages.size(); i++) {
-      JsonNode element = messages.get(i);
-      if (conversation.isOther(element)) {
-        template.item(element.path("type").asText("item"), element);
-      } else {
-        template.message(conversation.path(i), element);
-      }
-    }
+    new TemplateMessages(conversation).addTo(template);
     return withAnswer ? template.toPrompt() : template.withoutAnswer();
   }
 

@@ -2,7 +2,8 @@
  * ADP ranks that answer with synthetic words. {@link io.kvasir.embedded.ranks.RankLoop} is the
  * thread that drives the worker in real time, {@link io.kvasir.embedded.ranks.RankWorker} its pools
  * and executors, and {@link io.kvasir.embedded.ranks.RankModel} shows them to the endpoints as a
- * model. A {@link io.kvasir.embedded.ranks.BlockFeed} follows the blocks of each rank's pool.
+ * model, {@link io.kvasir.embedded.ranks.TemplateMessages} makes one chat of each API's messages. A
+ * {@link io.kvasir.embedded.ranks.BlockFeed} follows the blocks of each rank's pool.
  *
  * <p>The package does not depend on the engines that ranks may stand in for, or on models in files.
  *

@@ -17,7 +17,7 @@ import java.util.List;
 
 /**
  * What SGLang has besides OpenAI's endpoints: {@code /server_info}, {@code /metrics}, {@code
- * /v1/loads}, {@code /tokenize} of a text, {@code /generate}.
+ * /v1/loads}, {@code /tokenize}, {@code /generate}.
  *
  * <p>Thread-safe.
  */
@@ -131,7 +131,7 @@ final class SglangEndpoints {
         .add("GET", "/health_generate", parts.info()::health)
         .add("GET", "/metrics", this::metrics)
         .add("GET", "/v1/loads", this::loads)
-        .add("POST", "/tokenize", parts.info()::tokenizeText)
+        .add("POST", "/tokenize", parts.info()::tokenize)
         .add("POST", "/detokenize", parts.info()::detokenize)
         .add("POST", "/flush_cache", debug::clear)
         .add("POST", EngineProfile.SGLANG_GENERATE, this::generate);

@@ -16,6 +16,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -40,6 +41,7 @@ public final class FleetWorker {
   private final Breaker breaker;
   private final AtomicInteger activeRequests = new AtomicInteger();
   private final AtomicInteger recoveries = new AtomicInteger();
+  private final AtomicLong eventRestarts = new AtomicLong();
   private final AtomicInteger failuresInRow = new AtomicInteger();
   private volatile WorkerHealth health = WorkerHealth.UNREACHABLE;
   private volatile String problem = "it has not been asked yet";
@@ -294,6 +296,16 @@ public final class FleetWorker {
   /** {@return how often the worker has recovered; the first time that it answers counts} */
   public int recoveries() {
     return recoveries.get();
+  }
+
+  /** Its events have started over that often: its engine can have been started again. */
+  void eventRestarts(long times) {
+    eventRestarts.accumulateAndGet(times, Math::max);
+  }
+
+  /** {@return how often another engine can have begun behind its URL, as far as it was seen} */
+  public long lives() {
+    return recoveries.get() + eventRestarts.get();
   }
 
   /** {@return the models that the worker serves, as of the last health check} */

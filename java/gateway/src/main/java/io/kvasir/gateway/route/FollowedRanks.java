@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -183,6 +184,8 @@ public final class FollowedRanks implements AutoCloseable {
     }
     List<String> problems = problems(worker, adopts);
     synchronized (followed) {
+      worker.eventRestarts(
+          IntStream.range(0, followed.ranks).mapToLong(rank -> restarts(worker, rank)).sum());
       for (String problem : problems) {
         if (!followed.problems.contains(problem)) {
           LOG.warn("worker {}: {}", worker.name(), problem);

@@ -1,6 +1,7 @@
 package io.kvasir.gateway.route;
 
 import io.kvasir.exchange.Upstream;
+import io.kvasir.gateway.worker.RendererSpec;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -9,7 +10,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  */
 public final class Renderer {
 
-  private final String name;
+  private final RendererSpec spec;
   private final Upstream upstream;
   private final AtomicInteger recoveries = new AtomicInteger();
   private volatile boolean failed;
@@ -17,17 +18,22 @@ public final class Renderer {
   /**
    * Creates it.
    *
-   * @param name its URL, for logs
+   * @param spec what its operator states
    * @param upstream where its questions go
    */
-  public Renderer(String name, Upstream upstream) {
-    this.name = name;
+  public Renderer(RendererSpec spec, Upstream upstream) {
+    this.spec = spec;
     this.upstream = upstream;
   }
 
   /** {@return its URL, for logs} */
   public String name() {
-    return name;
+    return spec.url().toString();
+  }
+
+  /** {@return what its operator states} */
+  public RendererSpec spec() {
+    return spec;
   }
 
   /** {@return where its questions go} */

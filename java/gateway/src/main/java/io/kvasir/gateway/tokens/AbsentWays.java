@@ -7,15 +7,24 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * The ways to make tokens that a worker or renderer lacks, or that failed a moment ago. Valid until
- * it recovers, with other options perhaps. Thread-safe.
+ * it recovers, with other options perhaps. Until then, one request in {@value #RETRY_MINUTES}
+ * minutes asks in a way that is lacking: a restart can be too quick to be seen. Thread-safe.
  */
 final class AbsentWays {
 
   /** How long a way that failed is not asked, so that not every request waits for its limit. */
   private static final long PAUSE_NS = TimeUnit.SECONDS.toNanos(5);
 
-  private final int recoveries;
-  private final Set<String> missing = ConcurrentHashMap.newKeySet();
+  /** How long a way that is lacking is not asked. */
+  private static final long RETRY_MINUTES = 3;
+
+  private static final long RETRY_NS = TimeUnit.MINUTES.toNanos(RETRY_MINUTES);
+
+  private final long lives;
+
+  /** When each way that is lacking was asked last. */
+  private final Map<String, Long> missing = new ConcurrentHashMap<>();
+
   private final Set<String> named = ConcurrentHashMap.newKeySet();
   private final Map<String, Pause> pauses = new ConcurrentHashMap<>();
 
@@ -34,30 +43,45 @@ final class AbsentWays {
     }
   }
 
-  AbsentWays(int recoveries) {
-    this.recoveries = recoveries;
+  AbsentWays(long lives) {
+    this.lives = lives;
   }
 
-  /** Whether it has recovered as often as when this was learned. */
-  boolean isOf(int now) {
-    return recoveries == now;
+  /** Whether it has begun anew as often as when this was learned. */
+  boolean isOf(long now) {
+    return lives == now;
   }
 
-  /** Whether a way can be asked a question of some bytes. */
-  boolean has(String way, int bytes, long nowNs) {
+  /**
+   * Whether a way is to be asked a question of some bytes. Of a way that is lacking it says so once
+   * in a while, and never to two requests at once.
+   */
+  boolean takes(String way, int bytes, long nowNs) {
     Pause pause = pauses.get(way);
-    return !missing.contains(way)
-        && (pause == null || pause.isOver(nowNs) || bytes < pause.bytes / 2);
+    if (pause != null && !pause.isOver(nowNs) && bytes >= pause.bytes / 2) {
+      return false;
+    }
+    Long askedNs = missing.get(way);
+    return askedNs == null || (nowNs - askedNs >= RETRY_NS && missing.replace(way, askedNs, nowNs));
   }
 
   /** The maker does not have a way. Returns false if that was known. */
-  boolean add(String way) {
-    return missing.add(way);
+  boolean add(String way, long nowNs) {
+    return missing.put(way, nowNs) == null;
+  }
+
+  /** The maker has answered in a way. Returns whether it was lacking. */
+  boolean remove(String way) {
+    boolean lacked = missing.remove(way) != null;
+    if (lacked) {
+      named.clear();
+    }
+    return lacked;
   }
 
   /** Whether the maker does not have a way. */
   boolean isMissing(String way) {
-    return missing.contains(way);
+    return missing.containsKey(way);
   }
 
   /** Whether requests of a path lack tokens for the first time. */

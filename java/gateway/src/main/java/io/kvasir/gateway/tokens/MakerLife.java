@@ -3,17 +3,17 @@ package io.kvasir.gateway.tokens;
 import io.kvasir.gateway.route.FleetWorker;
 
 /**
- * A maker of tokens from one recovery to the next. Within it, it has one tokenizer; after it, a
- * model of the same name can have another. Immutable.
+ * A maker of tokens from one start to the next. Within it, it has one tokenizer; after it, a model
+ * of the same name can have another. Immutable.
  *
  * @param maker the maker
- * @param recoveries how often it had recovered
+ * @param lives how often it had begun anew
  */
-record MakerLife(TokenMaker maker, int recoveries) {
+record MakerLife(TokenMaker maker, long lives) {
 
   /** The life that a maker is in. */
   static MakerLife of(TokenMaker maker) {
-    return new MakerLife(maker, maker.recoveries());
+    return new MakerLife(maker, maker.lives());
   }
 
   /** The life that a worker is in. */
@@ -21,8 +21,8 @@ record MakerLife(TokenMaker maker, int recoveries) {
     return of(new TokenMaker.Engine(worker));
   }
 
-  /** Whether the maker has not recovered since. */
+  /** Whether the maker has not begun anew since. */
   boolean lasts() {
-    return maker.recoveries() == recoveries;
+    return maker.lives() == lives;
   }
 }

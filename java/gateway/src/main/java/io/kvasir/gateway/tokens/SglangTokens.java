@@ -6,19 +6,12 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * SGLang: {@code /tokenize} takes a text, and a chat only in some versions. No version is known to
- * lose nothing when {@code input_ids} are sent with the messages of a chat.
+ * SGLang: {@code /tokenize} takes a text, and in newer versions the whole request of a chat. No
+ * version is known to lose nothing when {@code input_ids} are sent with the messages of a chat.
  */
 final class SglangTokens implements TokenDialect {
 
   private static final String TOKENIZE = "/tokenize";
-  private static final List<BodyField> CHAT_FIELDS =
-      List.of(
-          BodyField.MODEL,
-          BodyField.MESSAGES,
-          BodyField.TOOLS,
-          BodyField.CHAT_TEMPLATE_KWARGS,
-          BodyField.CONTINUE_FINAL_MESSAGE);
 
   @Override
   public @Nullable BodyField tokensField() {
@@ -31,7 +24,10 @@ final class SglangTokens implements TokenDialect {
     if (texts != null) {
       return List.of(new TokenWay(TOKENIZE, texts, TokenWay.MISSING));
     }
-    List<byte[]> chat = TokenBodies.messages(request, CHAT_FIELDS);
+    List<byte[]> chat =
+        request.path().equals(TokenRequest.CHAT)
+            ? TokenBodies.rendered(request)
+            : TokenBodies.messages(request, List.of());
     return chat == null
         ? List.of()
         : List.of(new TokenWay(TOKENIZE, chat, TokenWay.MISSING_OR_REFUSED));
@@ -39,7 +35,9 @@ final class SglangTokens implements TokenDialect {
 
   @Override
   public String remedy(String path) {
-    return "SGLang has tokens of texts only; send input_ids, or use /v1/completions";
+    return path.equals(TokenRequest.CHAT)
+        ? "this SGLang makes tokens of texts only; newer ones take chats in POST /tokenize"
+        : "SGLang makes tokens of texts and chats only; --tokenizer MODEL=DIR makes them here";
   }
 
   @Override

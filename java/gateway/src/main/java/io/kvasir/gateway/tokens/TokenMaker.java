@@ -17,8 +17,8 @@ sealed interface TokenMaker {
   /** Where it is asked. */
   Upstream upstream();
 
-  /** How often it has recovered: its tokenizer can be another one then. */
-  int recoveries();
+  /** How often it has begun anew: its tokenizer can be another one then. */
+  long lives();
 
   /** A question is over. */
   void onAnswer(boolean answered);
@@ -51,8 +51,8 @@ sealed interface TokenMaker {
     }
 
     @Override
-    public int recoveries() {
-      return worker.recoveries();
+    public long lives() {
+      return worker.lives();
     }
 
     /** The health checks see to it. */
@@ -79,7 +79,7 @@ sealed interface TokenMaker {
     }
 
     @Override
-    public int recoveries() {
+    public long lives() {
       return renderer.recoveries();
     }
 

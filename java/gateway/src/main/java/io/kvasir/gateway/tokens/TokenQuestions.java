@@ -7,6 +7,7 @@ import io.kvasir.gateway.openai.BodyField;
 import io.kvasir.gateway.openai.BodyScan;
 import io.kvasir.gateway.route.FleetWorker;
 import io.kvasir.gateway.route.InexactCause;
+import io.kvasir.gateway.route.Renderer;
 import io.kvasir.gateway.worker.EngineQuestion;
 import java.util.ArrayList;
 import java.util.List;
@@ -16,6 +17,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -45,6 +47,7 @@ public final class TokenQuestions {
   static final int MAX_PROMPTS = 16;
 
   private final long timeoutMs;
+  private final LongSupplier clockNs;
   private final TokenCache cache;
   private final Map<FlightKey, TokenFlight> flights = new ConcurrentHashMap<>();
   private final Map<TokenMaker, AbsentWays> absent = new ConcurrentHashMap<>();
@@ -56,16 +59,17 @@ public final class TokenQuestions {
   /** A question that may be put. */
   private record Step(MakerLife life, String family, AbsentWays lacks, TokenWay way) {
 
+    /** Whether it is put now; true for one of many where the way was lacking. */
+    boolean isTaken(long nowNs) {
+      return way.bodies().size() <= MAX_PROMPTS && lacks.takes(way.id(), bytes(), nowNs);
+    }
+
     int bytes() {
       return way.bodies().stream().mapToInt(body -> body.length).sum();
     }
 
     boolean isMissing() {
       return lacks.isMissing(way.id());
-    }
-
-    boolean isPossible() {
-      return way.bodies().size() <= MAX_PROMPTS && lacks.has(way.id(), bytes(), System.nanoTime());
     }
   }
 
@@ -75,9 +79,12 @@ public final class TokenQuestions {
    * @param timeoutMs limit for the answers that one request needs, in milliseconds
    * @param maxCachedBytes bytes of answers that are kept
    * @param models what makes tokens in this process, by model; remains the caller's
+   * @param clockNs the time by which ways rest that fail or are lacking, in nanoseconds
    */
-  public TokenQuestions(long timeoutMs, long maxCachedBytes, Map<String, ModelTokens> models) {
+  public TokenQuestions(
+      long timeoutMs, long maxCachedBytes, Map<String, ModelTokens> models, LongSupplier clockNs) {
     this.timeoutMs = timeoutMs;
+    this.clockNs = clockNs;
     this.cache = new TokenCache(maxCachedBytes);
     models.forEach((model, tokens) -> own.put(model, new OwnTokens(model, tokens)));
   }
@@ -210,9 +217,7 @@ public final class TokenQuestions {
     return absent.compute(
         life.maker(),
         (key, known) ->
-            known == null || !known.isOf(life.recoveries())
-                ? new AbsentWays(life.recoveries())
-                : known);
+            known == null || !known.isOf(life.lives()) ? new AbsentWays(life.lives()) : known);
   }
 
   private List<Step> steps(Prepared prepared) {
@@ -250,7 +255,7 @@ public final class TokenQuestions {
     void nextWay() {
       while (at < steps.size()) {
         Step step = steps.get(at++);
-        if (step.isPossible()) {
+        if (step.isTaken(clockNs.getAsLong())) {
           next(step, new ArrayList<>());
           return;
         }
@@ -280,15 +285,15 @@ public final class TokenQuestions {
     }
 
     /** The renderer fails: the worker is asked next. */
-    private void skipRenderer(Step failed, TokenFlight.Outcome outcome) {
+    private void skipRenderer(Renderer renderer, Step failed, TokenFlight.Outcome outcome) {
       boolean refused = outcome.status() == UNAUTHORIZED || outcome.status() == FORBIDDEN;
-      if (refused && failed.lacks.add(failed.way.id())) {
-        LOG.warn("{} refuses questions without a key", failed.life.maker().name());
+      if (refused && failed.lacks.add(failed.way.id(), clockNs.getAsLong())) {
+        LOG.warn("renderer {} refuses questions: {}", renderer.name(), renderer.spec().keyRemedy());
       }
       while (at < steps.size() && steps.get(at).life.equals(failed.life)) {
         Step other = steps.get(at++);
         if (outcome.failed()) {
-          other.lacks.pause(other.way.id(), other.bytes(), System.nanoTime());
+          other.lacks.pause(other.way.id(), other.bytes(), clockNs.getAsLong());
         }
       }
     }
@@ -359,17 +364,20 @@ public final class TokenQuestions {
       MadeTokens tokens = outcome.tokens();
       TokenWay way = step.way;
       if (tokens != null) {
+        if (step.lacks.remove(way.id())) {
+          LOG.info("{} has POST {} now", step.life.maker().name(), way.target());
+        }
         found.add(tokens);
         next(step, found);
       } else if (way.absent().contains(outcome.status())) {
-        step.lacks.add(way.id());
+        step.lacks.add(way.id(), clockNs.getAsLong());
         nextWay();
       } else {
         if (outcome.failed()) {
-          step.lacks.pause(way.id(), step.bytes(), System.nanoTime());
+          step.lacks.pause(way.id(), step.bytes(), clockNs.getAsLong());
         }
-        if (step.life.maker() instanceof TokenMaker.Rendering) {
-          skipRenderer(step, outcome);
+        if (step.life.maker() instanceof TokenMaker.Rendering rendering) {
+          skipRenderer(rendering.renderer(), step, outcome);
           nextWay();
         } else {
           then.accept(estimate(request, InexactCause.TOKENS_UNANSWERED), asked);

@@ -98,6 +98,16 @@ public final class ApiKey {
   }
 
   @Override
+  public boolean equals(@Nullable Object other) {
+    return other instanceof ApiKey key && key.value.equals(value);
+  }
+
+  @Override
+  public int hashCode() {
+    return value.hashCode();
+  }
+
+  @Override
   public String toString() {
     return "(a key)";
   }

@@ -27,6 +27,7 @@ final class WorkerSpecParser {
   private static final String API_KEY = "api_key";
   private static final String API_KEY_FILE = "api_key_file";
   private static final String API_KEY_ENV = "api_key_env";
+  private static final String OF_RENDERER = RENDERER + "_";
 
   private static final Set<String> LISTS = Set.of("events", "replay", WorkerSpec.FORWARD_PASSES);
   private static final List<String> KEYS =
@@ -47,7 +48,10 @@ final class WorkerSpecParser {
                   RENDERER,
                   API_KEY,
                   API_KEY_FILE,
-                  API_KEY_ENV),
+                  API_KEY_ENV,
+                  OF_RENDERER + API_KEY,
+                  OF_RENDERER + API_KEY_FILE,
+                  OF_RENDERER + API_KEY_ENV),
               DisaggKeys.KEYS.stream())
           .toList();
 
@@ -92,7 +96,7 @@ final class WorkerSpecParser {
   private String unknown(String before, @Nullable String key) {
     int equals = before.indexOf('=');
     String name = equals < 0 ? "the URL" : before.substring(0, equals);
-    return key == null || name.equals(API_KEY)
+    return key == null || name.endsWith(API_KEY)
         ? "; what follows " + Errors.shown(name) + " has none of them"
         : "; unknown at " + Errors.shown(withoutSecrets(url)) + ": '" + Errors.shown(key) + "'";
   }
@@ -114,25 +118,33 @@ final class WorkerSpecParser {
         flag("poll"),
         patterns(WorkerSpec.FORWARD_PASSES),
         renderer(),
-        apiKey(),
+        apiKey(""),
         new DisaggKeys(values, flavor, engine).read(role, ranks));
   }
 
-  private @Nullable ApiKey apiKey() {
-    String written = text(API_KEY);
-    String file = text(API_KEY_FILE);
-    String variable = text(API_KEY_ENV);
-    if (Stream.of(API_KEY, API_KEY_FILE, API_KEY_ENV).filter(values::containsKey).count() > 1) {
+  /**
+   * The key that a server demands.
+   *
+   * @param of what the names of its settings begin with
+   */
+  private @Nullable ApiKey apiKey(String of) {
+    String key = of + API_KEY;
+    String file = of + API_KEY_FILE;
+    String variable = of + API_KEY_ENV;
+    if (Stream.of(key, file, variable).filter(values::containsKey).count() > 1) {
       throw new IllegalArgumentException(
-          "only one of api_key, api_key_file and api_key_env must be given");
+          "only one of " + key + ", " + file + " and " + variable + " must be given");
     }
-    if (file != null) {
-      return ApiKey.ofFile(API_KEY_FILE, file);
+    String path = text(file);
+    if (path != null) {
+      return ApiKey.ofFile(file, path);
     }
-    if (variable != null) {
-      return ApiKey.ofVariable(API_KEY_ENV, variable, environment);
+    String name = text(variable);
+    if (name != null) {
+      return ApiKey.ofVariable(variable, name, environment);
     }
-    return written == null ? null : ApiKey.of(API_KEY, written);
+    String written = text(key);
+    return written == null ? null : ApiKey.of(key, written);
   }
 
   private @Nullable EventOptions events() {
@@ -206,9 +218,13 @@ final class WorkerSpecParser {
     return value;
   }
 
-  private @Nullable URI renderer() {
+  private @Nullable RendererSpec renderer() {
     String text = text(RENDERER);
-    return text == null ? null : url(RENDERER, text);
+    ApiKey key = apiKey(OF_RENDERER);
+    if (text == null && key != null) {
+      throw new IllegalArgumentException("renderer must be given with its key");
+    }
+    return text == null ? null : new RendererSpec(url(RENDERER, text), key);
   }
 
   private static URI url(String name, String url) {

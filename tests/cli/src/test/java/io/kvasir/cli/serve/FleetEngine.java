@@ -34,6 +34,7 @@ final class FleetEngine implements AutoCloseable {
   private final String model;
   private final String flavor;
   private final String[] forms;
+  private final int poolTokens;
   private final int port;
   private final int eventsPort;
   private final int replayPort;
@@ -47,7 +48,18 @@ final class FleetEngine implements AutoCloseable {
    */
   FleetEngine(@Nullable NetworkNamespace network, String model, String flavor, String... forms)
       throws IOException {
+    this(network, POOL_TOKENS, model, flavor, forms);
+  }
+
+  private FleetEngine(
+      @Nullable NetworkNamespace network,
+      int poolTokens,
+      String model,
+      String flavor,
+      String... forms)
+      throws IOException {
     this.network = network;
+    this.poolTokens = poolTokens;
     this.model = model;
     this.flavor = flavor;
     this.forms = forms;
@@ -57,6 +69,12 @@ final class FleetEngine implements AutoCloseable {
     this.port = URI.create(process.url()).getPort();
     this.eventsPort = Integer.parseInt(ports.group(1));
     this.replayPort = Integer.parseInt(ports.group(2));
+  }
+
+  /** Starts it at free ports of this process's network, with pools of some blocks. */
+  static FleetEngine withPool(String model, String flavor, int blocks, String... forms)
+      throws IOException {
+    return new FleetEngine(null, blocks * BLOCK, model, flavor, forms);
   }
 
   private ServingProcess start(int atPort, String... options) throws IOException {
@@ -72,7 +90,7 @@ final class FleetEngine implements AutoCloseable {
     List<String> options = new ArrayList<>(Arrays.asList(forms));
     options.addAll(List.of("--served-model-name", model, "--flavor", flavor));
     options.addAll(List.of("--dp", "" + RANKS, "--tokens-per-block", "" + BLOCK));
-    options.addAll(List.of("--pool-tokens", "" + POOL_TOKENS, "--speed", "200"));
+    options.addAll(List.of("--pool-tokens", "" + poolTokens, "--speed", "200"));
     options.addAll(List.of("--host", host()));
     options.addAll(List.of("--events-port", "" + events, "--replay-port", "" + replay));
     return options.toArray(String[]::new);

@@ -74,7 +74,7 @@ class OpenAiClientsTest {
   @ParameterizedTest
   @EnumSource
   void theClientOfNpm(Servers servers) throws Exception {
-    Path folder = Tools.nodeFolder();
+    Path folder = Tools.nodeFolder(OpenAiClientsTest.class);
     pass(
         Tools.run(folder, environments.get(servers), "node", "openai_client_test.mjs"),
         "(?s).*# pass [1-9].*");

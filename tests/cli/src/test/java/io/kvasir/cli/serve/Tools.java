@@ -53,9 +53,11 @@ public final class Tools {
   /**
    * A copy of the clients with the packages of npm. The test is skipped if node or npm is missing,
    * or npm cannot install them; with KVASIR_REQUIRE_NODE=1 it fails.
+   *
+   * @param user names the copy, because test classes run at the same time
    */
-  static Path nodeFolder() throws IOException {
-    Path folder = Files.createDirectories(Path.of("target", "clients"));
+  static Path nodeFolder(Class<?> user) throws IOException {
+    Path folder = Files.createDirectories(Path.of("target", "clients", user.getSimpleName()));
     try (Stream<Path> files = Files.list(CLIENTS)) {
       for (Path file : files.filter(Files::isRegularFile).toList()) {
         Files.copy(file, folder.resolve(file.getFileName()), StandardCopyOption.REPLACE_EXISTING);

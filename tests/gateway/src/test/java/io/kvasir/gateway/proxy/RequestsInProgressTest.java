@@ -114,7 +114,7 @@ class RequestsInProgressTest {
         new GatewayHandler(
             new Services(
                 fleets,
-                new TokenQuestions(1, 1, Map.of()),
+                new TokenQuestions(1, 1, Map.of(), System::nanoTime),
                 new Transfers(DisaggSettings.DEFAULTS, url -> null, 1),
                 settings,
                 new AdmissionQueue(1, 1),

@@ -13,7 +13,7 @@ class TokenCacheTest {
   private static final int ENTRY_BYTES = 160;
 
   private static TokenCache.Key key(String body) {
-    return TokenCache.key("vllm 0.26.0", "m", "/tokenize", bytes(body));
+    return TokenCache.key("vllm 0.30.0", "m", "/tokenize", bytes(body));
   }
 
   private static byte[] bytes(String text) {

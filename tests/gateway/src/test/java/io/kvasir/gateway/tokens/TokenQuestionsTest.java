@@ -20,6 +20,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
 /** Which workers are asked, and what their answers count for. */
@@ -28,7 +30,9 @@ class TokenQuestionsTest {
   private static final String PATH = "/v1/completions";
   private static final long LONG_MS = 600_000;
 
-  private final TokenQuestions questions = new TokenQuestions(LONG_MS, 1 << 20, Map.of());
+  private final AtomicLong nowNs = new AtomicLong();
+  private final TokenQuestions questions =
+      new TokenQuestions(LONG_MS, 1 << 20, Map.of(), nowNs::get);
   private final List<PromptTokens> found = new ArrayList<>();
   private final Engine a = new Engine(0);
   private final Engine b = new Engine(1);
@@ -138,6 +142,25 @@ class TokenQuestionsTest {
   }
 
   @Test
+  void whatAnEngineLackedIsAskedForByOneRequestAfterAWhile() {
+    ask(a, "\"x\"");
+    a.answers(404, "{}");
+    nowNs.addAndGet(TimeUnit.MINUTES.toNanos(3) - 1);
+    ask(a, "\"x\"");
+    assertThat(a.asked).hasSize(1);
+    for (int tries = 2; tries <= 3; tries++) {
+      nowNs.addAndGet(TimeUnit.MINUTES.toNanos(3));
+      ask(a, "\"x\"");
+      ask(a, "\"y\""); // does not wait for it
+      assertThat(a.asked).hasSize(tries);
+      a.answers(tries < 3 ? 404 : 200, "{\"tokens\":[1,2]}");
+    }
+    assertThat(found).hasSize(6).last().matches(tokens -> tokens.ids() != null);
+    ask(a, "\"y\"");
+    assertThat(a.asked).hasSize(4);
+  }
+
+  @Test
   void equalQuestionsToAWorkerAreAskedOnce() {
     ask(a, "\"x\"");
     ask(a, "\"x\"");
@@ -163,7 +186,7 @@ class TokenQuestionsTest {
 
   @Test
   void aRequestWithoutTimeLeftAsksNothing() {
-    ask(new TokenQuestions(0, 1 << 20, Map.of()), a, "\"x\"");
+    ask(new TokenQuestions(0, 1 << 20, Map.of(), nowNs::get), a, "\"x\"");
     assertThat(a.asked).isEmpty();
     assertThat(found).singleElement().matches(tokens -> tokens.ids() == null);
   }

@@ -68,11 +68,11 @@ class FlavorProbeTest {
   @Test
   void sglangNamesItsEventEndpoints() {
     String info =
-        "{'version':'0.5.19','page_size':64,'dp_size':2,'max_total_num_tokens':6400,"
+        "{'version':'0.5.22','page_size':64,'dp_size':2,'max_total_num_tokens':6400,"
             + "'kv_events':{'endpoint_host':'*','endpoint_port_base':5557,'topic':'kv',"
             + "'block_size':32,'dp_size':2%s}}";
     WorkerFacts facts = read(EngineFlavor.SGLANG, "/server_info", info.formatted(""));
-    assertThat(facts.version()).isEqualTo("0.5.19");
+    assertThat(facts.version()).isEqualTo("0.5.22");
     assertThat(facts.blockSize()).isEqualTo(32);
     assertThat(facts.kvBlocks()).isEqualTo(200);
     assertThat(facts.ranks()).isEqualTo(2);
@@ -92,12 +92,12 @@ class FlavorProbeTest {
         read(
             EngineFlavor.SGLANG,
             "/server_info",
-            "{'version':'0.5.19','page_size':64}",
+            "{'version':'0.5.22','page_size':64}",
             "/get_server_info",
             "{'version':'old','page_size':1}",
             "/metrics",
             "sglang:cache_config_info{page_size='1',num_pages='77'} 1");
-    assertThat(facts).isEqualTo(new WorkerFacts("0.5.19", 64, 77, 0, -1, null, false, Map.of()));
+    assertThat(facts).isEqualTo(new WorkerFacts("0.5.22", 64, 77, 0, -1, null, false, Map.of()));
   }
 
   @ParameterizedTest

@@ -13,27 +13,28 @@ class SteeringTableTest {
 
   @ParameterizedTest
   @CsvSource({
-    "vllm, 0.26.0, /v1/chat/completions, internal, header, global",
-    "vllm, 0.26.0, /v1/completions, hybrid, header, local",
-    "vllm, 0.26.0, /v1/messages, hybrid, header, local",
-    "vllm, 0.26.0, /v1/completions, external, none,",
-    "vllm, 0.26.0, /v1/responses, internal, none,",
+    "vllm, 0.30.0, /v1/chat/completions, internal, header, global",
+    "vllm, 0.30.0, /v1/completions, hybrid, header, local",
+    "vllm, 0.30.0, /v1/messages, hybrid, header, local",
+    "vllm, 0.30.0, /v1/completions, external, none,",
+    "vllm, 0.30.0, /v1/responses, internal, none,",
     "vllm, 0.10.2, /v1/completions, internal, none,",
     "vllm, 0.11.0rc1, /v1/completions, internal, header, global",
     "vllm, , /v1/completions, hybrid, header, local",
     "vllm, 0.1.dev20175+g2573878a3, /v1/completions, hybrid, header, local",
     "vllm, 99.1, /v1/completions, internal, header, global",
     "vllm, 0.1.0-SNAPSHOT, /v1/responses, internal, header, local",
-    "sglang, 0.5.19, /v1/chat/completions, internal, header+routed_dp_rank, global",
-    "sglang, 0.5.19, /v1/completions, internal, header+routed_dp_rank, global",
+    "sglang, 0.5.22, /v1/chat/completions, internal, header+routed_dp_rank, global",
+    "sglang, 0.5.22, /v1/completions, internal, header+routed_dp_rank, global",
+    "sglang, 0.5.22, /v1/responses, internal, header+routed_dp_rank, global",
     "sglang, 0.5.19, /v1/responses, internal, none,",
-    "sglang, 0.5.19, /v1/messages, internal, header, global",
-    "sglang, 0.5.19, /generate, internal, routed_dp_rank, global",
+    "sglang, 0.5.22, /v1/messages, internal, header, global",
+    "sglang, 0.5.22, /generate, internal, routed_dp_rank, global",
     "sglang, 0.5.9.post1, /v1/completions, internal, data_parallel_rank, global",
     "sglang, 0.5.9, /v1/messages, internal, none,",
     "sglang, , /v1/messages, internal, header, global",
     "sglang, nonsense, /v1/completions, internal, header+routed_dp_rank, global",
-    "trtllm, 1.3.0rc27, /v1/chat/completions, internal, none,",
+    "trtllm, 1.3.0, /v1/chat/completions, internal, none,",
     "trtllm, , /v1/completions, internal, none,",
   })
   void requestsNameTheirRank(
@@ -58,12 +59,12 @@ class SteeringTableTest {
 
   @ParameterizedTest
   @CsvSource({
-    "vllm, 0.26.0, internal, true",
-    "vllm, 0.26.0, hybrid, true",
-    "vllm, 0.26.0, external, false",
+    "vllm, 0.30.0, internal, true",
+    "vllm, 0.30.0, hybrid, true",
+    "vllm, 0.30.0, external, false",
     "vllm, 0.9.1, internal, false",
     "vllm, , internal, true",
-    "sglang, 0.5.19, internal, true",
+    "sglang, 0.5.22, internal, true",
     "sglang, 0.4.6, internal, true",
     "trtllm, 1.2.0, internal, false",
   })

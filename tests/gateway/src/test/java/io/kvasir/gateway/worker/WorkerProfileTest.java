@@ -17,7 +17,7 @@ class WorkerProfileTest {
   }
 
   private static WorkerFacts facts(int blockSize, int ranks, int first, EventEndpoints events) {
-    return new WorkerFacts("0.26.0", blockSize, 9, ranks, first, events, false, Map.of());
+    return new WorkerFacts("0.30.0", blockSize, 9, ranks, first, events, false, Map.of());
   }
 
   @Test
@@ -26,7 +26,7 @@ class WorkerProfileTest {
     assertThat(profile)
         .isEqualTo(
             new WorkerProfile(
-                EngineVersion.parse("0.26.0"),
+                EngineVersion.parse("0.30.0"),
                 2,
                 0,
                 LoadBalancing.INTERNAL,

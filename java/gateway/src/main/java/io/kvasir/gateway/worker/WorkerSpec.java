@@ -142,9 +142,8 @@ public record WorkerSpec(
    * renderer}, {@code api_key}, {@code api_key_file} and {@code api_key_env}, which also exist with
    * {@code renderer_} before them, and those of {@link DisaggSpec}: {@code role}, {@code disagg},
    * {@code bootstrap}, {@code bootstrap_port}, {@code side_channel}, {@code engine_id} and {@code
-   * tp_size}; {@code events}, {@code replay} and {@code
-   * forward_pass_metrics} can be repeated, once for each rank. A key's file or variable is read at
-   * once.
+   * tp_size}; {@code events}, {@code replay} and {@code forward_pass_metrics} can be repeated, once
+   * for each rank. A key's file or variable is read at once.
    *
    * @param text the description
    * @return the worker

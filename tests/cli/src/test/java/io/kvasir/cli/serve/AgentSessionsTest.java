@@ -143,8 +143,7 @@ class AgentSessionsTest {
   private static void enough(Fleet fleet, String flavor, Setup setup, String more)
       throws IOException, InterruptedException {
     String apis = (LongRuns.on() ? "chat" : "chat,chat") + more;
-    AgentSessions sessions =
-        AgentSessions.run(clients, fleet.gateway.url(), apis, SESSIONS, TURNS);
+    AgentSessions sessions = AgentSessions.run(clients, fleet.gateway.url(), apis, SESSIONS, TURNS);
     OraclePools oracle = new OraclePools(ENGINES * FleetEngine.RANKS, BLOCKS, FleetEngine.BLOCK);
     List<AgentSessions.Share> shares = sessions.shares(renderer, oracle);
     System.out.println(flavor + ", " + setup + ", cached by the oracle's: " + shares);
@@ -177,8 +176,7 @@ class AgentSessionsTest {
     "sglang, exact, body_unsupported",
     "trtllm, approximate:rank_unnamed, body_unsupported",
   })
-  void withoutAnyTokensTheCauseIsNamed(String flavor, String chats, String cause)
-      throws Exception {
+  void withoutAnyTokensTheCauseIsNamed(String flavor, String chats, String cause) throws Exception {
     try (Fleet fleet = new Fleet(flavor, Setup.NONE)) {
       AgentSessions tenOfEach =
           AgentSessions.run(clients, fleet.gateway.url(), "messages,responses", 2, 5);

@@ -150,7 +150,7 @@ final class FleetAssembly {
     int blockSize = first.profile().blockSize();
     int tokensPerBlock = blockSize > 0 ? blockSize : TOKENS_PER_BLOCK;
     boolean publishes = first.publishes();
-    RouterChoice choice = choice(first.role());
+    RouterChoice choice = choice(first.role() == WorkerRole.PREFILL);
     FleetRouterProvider policy = choice.policy(publishes);
     FleetRouter router =
         policy.create(withIndexMemory(model, choice, policy), FleetRouterSetup.of(tokensPerBlock));
@@ -171,12 +171,13 @@ final class FleetAssembly {
         policy.readsForwardPasses() ? new FleetSteps(pump, router) : null);
   }
 
-  private RouterChoice choice(WorkerRole role) {
-    return switch (role) {
-      case BOTH -> settings.choice();
-      case PREFILL -> settings.disagg().prefillRouter();
-      case DECODE -> settings.disagg().decodeRouter();
-    };
+  private RouterChoice choice(boolean prefills) {
+    boolean apart =
+        settings.workers().stream().anyMatch(spec -> spec.disagg().role() == WorkerRole.DECODE);
+    if (prefills) {
+      return settings.disagg().prefillRouter();
+    }
+    return apart ? settings.disagg().decodeRouter() : settings.choice();
   }
 
   /** The args of a policy, with a share of the memory for indexes if they do not set one. */

@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
+import org.jspecify.annotations.Nullable;
 
 /**
  * TensorRT-LLM's proof that the parameters of a generation request come from the disaggregated
@@ -37,9 +38,13 @@ final class DisaggSignature {
     if (state != null || endpoint != null) {
       Map<String, Object> signed = new TreeMap<>();
       signed.put(STATE, state);
-      signed.put(ENDPOINT, endpoint instanceof List<?> all ? all.get(0) : endpoint);
+      signed.put(ENDPOINT, first(endpoint));
       request.header(HEADER, "sha256=" + hmac(TrtllmContextFirst.text(signed)));
     }
+  }
+
+  private static @Nullable Object first(@Nullable Object value) {
+    return value instanceof List<?> all ? (all.isEmpty() ? null : all.get(0)) : value;
   }
 
   private String hmac(String text) {

@@ -11,7 +11,7 @@ final class FirstToken {
 
   /** The request of a prefill leg, for further fields. */
   static LegBody of(Transfer transfer) {
-    LegBody body = whole(transfer).remove(BodyField.MIN_TOKENS);
+    LegBody body = whole(transfer).remove(BodyField.MIN_TOKENS).remove(BodyField.BACKGROUND);
     if (transfer.path().equals(RESPONSES)) {
       return body.set(BodyField.MAX_OUTPUT_TOKENS, "1").set(BodyField.STORE, "false");
     }

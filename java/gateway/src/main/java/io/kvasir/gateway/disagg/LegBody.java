@@ -11,7 +11,7 @@ import java.util.Set;
 /**
  * What the request of one leg has instead of the client's fields.
  *
- * <p>Made by one thread and not changed afterwards.
+ * <p>Confined to the request's event loop.
  */
 public final class LegBody {
 
@@ -40,14 +40,11 @@ public final class LegBody {
     return this;
   }
 
-  /**
-   * Whether a field has a value of the leg's own.
-   *
-   * @param field the field
-   * @return whether the leg sets or removes it
-   */
-  public boolean has(BodyField field) {
-    return fields.containsKey(field) || removed.contains(field);
+  /** Drops the values, which can be as long as prompts: the request is not sent again. */
+  public void clear() {
+    if (this != WHOLE) {
+      fields.clear();
+    }
   }
 
   /**

@@ -15,13 +15,13 @@ final class Mooncake implements TransferDialect {
   }
 
   @Override
-  public boolean decodesWhole() {
-    return true;
+  public long reusableMs() {
+    return 0;
   }
 
   @Override
-  public long reusableMs() {
-    return 0;
+  public boolean needsRank() {
+    return true;
   }
 
   @Override

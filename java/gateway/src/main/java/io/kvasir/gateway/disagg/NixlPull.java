@@ -20,11 +20,6 @@ final class NixlPull implements TransferDialect {
     return true;
   }
 
-  @Override
-  public boolean decodesWhole() {
-    return true;
-  }
-
   /** Blocks stay pinned until they are read, or for 30 seconds. */
   @Override
   public long reusableMs() {

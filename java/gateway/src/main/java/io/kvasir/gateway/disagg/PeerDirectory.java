@@ -10,8 +10,9 @@ import io.kvasir.gateway.worker.EngineQuestion;
 import java.io.IOException;
 import java.net.URI;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
-import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -27,6 +28,11 @@ final class PeerDirectory implements AutoCloseable {
 
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final TypeReference<Map<String, Object>> MAP = new TypeReference<>() {};
+
+  /** What requests have of a context server's own parameters. */
+  private static final Set<String> OF_REQUESTS =
+      Set.of("ctx_info_endpoint", "ctx_dp_rank", "encoded_opaque_state");
+
   private static final String QUERY = "/query";
   private static final String SERVER_INFO = "/server_info";
   private static final int MAX_BYTES = 1 << 20;
@@ -36,8 +42,8 @@ final class PeerDirectory implements AutoCloseable {
   private final Map<URI, Upstream> bootstraps = new ConcurrentHashMap<>();
   private final Map<FleetWorker, Known> known = new ConcurrentHashMap<>();
 
-  /** The facts of a worker's ranks, as of the last time that it became healthy. */
-  private record Known(int recoveries, Map<Integer, PeerFacts> ranks) {}
+  /** The facts of a worker's ranks in one life of its engine. */
+  private record Known(long lives, Map<Integer, PeerFacts> ranks) {}
 
   /** The facts in an answer; of rank -1 those of every rank. */
   private interface Reader {
@@ -64,7 +70,7 @@ final class PeerDirectory implements AutoCloseable {
    */
   void find(FleetWorker worker, int rank, EventLoop loop, Consumer<@Nullable PeerFacts> receiver) {
     Known now = known.get(worker);
-    if (now != null && now.recoveries == worker.recoveries()) {
+    if (now != null && now.lives == worker.lives()) {
       receiver.accept(of(now, rank));
       return;
     }
@@ -94,7 +100,8 @@ final class PeerDirectory implements AutoCloseable {
     Map<String, Object> fields = new HashMap<>();
     if (params.isObject()) {
       fields.putAll(JSON.convertValue(params, MAP));
-      fields.values().removeIf(Objects::isNull);
+      fields.keySet().retainAll(OF_REQUESTS);
+      fields.values().removeIf(value -> value == null || List.of().equals(value));
     }
     return Map.of(-1, new PeerFacts("", fields));
   }
@@ -122,7 +129,7 @@ final class PeerDirectory implements AutoCloseable {
       EventLoop loop,
       Reader reader,
       Consumer<@Nullable PeerFacts> receiver) {
-    int recoveries = worker.recoveries();
+    long lives = worker.lives();
     EngineQuestion.get(
         upstream,
         target,
@@ -133,7 +140,7 @@ final class PeerDirectory implements AutoCloseable {
           Known answered = null;
           if (status == 200) {
             try {
-              answered = new Known(recoveries, reader.read(JSON.readTree(body)));
+              answered = new Known(lives, reader.read(JSON.readTree(body)));
               known.put(worker, answered);
             } catch (IOException e) {
               // no facts

@@ -31,12 +31,7 @@ public final class PrefillAnswer {
       new ObjectMapper().enable(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS);
   private static final String CHOICES = "choices";
   private static final Set<String> KEPT =
-      Set.of(
-          CHOICES,
-          "kv_transfer_params",
-          "disaggregated_params",
-          "prompt_token_ids",
-          "prompt_token_ids_b64");
+      Set.of(CHOICES, "kv_transfer_params", "disaggregated_params", "prompt_token_ids", "usage");
 
   private final byte[] json;
   private final Map<String, String> members;
@@ -77,7 +72,7 @@ public final class PrefillAnswer {
       JsonNode choices = all == null ? null : tree(all);
       Usage usage = Usage.of(Unpooled.wrappedBuffer(json));
       return new PrefillAnswer(json, Map.copyOf(members), choices, usage.cachedTokens());
-    } catch (IOException e) {
+    } catch (IOException | RuntimeException e) {
       throw new BadAnswerException("it is no valid JSON");
     }
   }

@@ -15,12 +15,6 @@ final class SglangBootstrap implements TransferDialect {
     return false;
   }
 
-  /** A server in mode decode computes no prompts. */
-  @Override
-  public boolean decodesWhole() {
-    return false;
-  }
-
   @Override
   public long reusableMs() {
     return 0;
@@ -46,11 +40,11 @@ final class SglangBootstrap implements TransferDialect {
         .set(BodyField.BOOTSTRAP_ROOM, Long.toString(room(transfer)));
   }
 
-  /** The number nearest to the transfer's id whose remainder by the ranks is the prefill rank. */
+  /** A number of its own for each transfer, whose remainder by the ranks is the prefill rank. */
   private static long room(Transfer transfer) {
-    int ranks = transfer.prefill().profile().ranks();
-    long first = transfer.id() - transfer.id() % ranks;
-    return transfer.prefillRank() < 0 ? transfer.id() : first + transfer.prefillRank();
+    int ranks = Math.max(1, transfer.prefill().profile().ranks());
+    long rank = transfer.prefillRank() < 0 ? transfer.id() % ranks : transfer.prefillRank();
+    return transfer.id() % (Long.MAX_VALUE / ranks) * ranks + rank;
   }
 
   @Override

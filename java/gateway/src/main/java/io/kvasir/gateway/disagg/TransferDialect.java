@@ -9,8 +9,10 @@ public interface TransferDialect {
   /** {@return whether the second leg needs the answer to the first one} */
   boolean isSerial();
 
-  /** {@return whether a worker of role decode can compute a prompt itself} */
-  boolean decodesWhole();
+  /** {@return whether the second leg must name the rank of the first} */
+  default boolean needsRank() {
+    return false;
+  }
 
   /**
    * {@return how long another decode worker can take over a transfer with which one has failed that

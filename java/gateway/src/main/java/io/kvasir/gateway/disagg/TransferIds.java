@@ -12,9 +12,6 @@ import java.util.function.LongSupplier;
  */
 final class TransferIds {
 
-  /** Most gateways of one deployment. */
-  static final int NODES = 1024;
-
   private static final int NODE_SHIFT = 12;
   private static final int TIME_SHIFT = 22;
 

@@ -26,6 +26,8 @@ final class TrtllmContextFirst implements TransferDialect {
   private static final String PARAMS = BodyField.DISAGGREGATED_PARAMS.key();
   private static final String TOKENS = BodyField.PROMPT_TOKEN_IDS.key();
 
+  private static final int CONTEXT_FIRST = 0;
+
   private final @Nullable DisaggSignature signature;
 
   /** A null signature signs nothing. */
@@ -35,11 +37,6 @@ final class TrtllmContextFirst implements TransferDialect {
 
   @Override
   public boolean isSerial() {
-    return true;
-  }
-
-  @Override
-  public boolean decodesWhole() {
     return true;
   }
 
@@ -60,7 +57,13 @@ final class TrtllmContextFirst implements TransferDialect {
     try {
       DisaggParams params =
           DisaggFlow.generationParams(own(transfer), DisaggFlow.verified(context(answer)));
-      LegBody body = new LegBody().set(BodyField.DISAGGREGATED_PARAMS, text(params.toMap()));
+      Map<String, Object> fields = params.toMap();
+      fields.putIfAbsent("schedule_style", CONTEXT_FIRST);
+      JsonNode usage = answer.object("usage");
+      if (usage.isObject()) {
+        fields.putIfAbsent("ctx_usage", usage);
+      }
+      LegBody body = new LegBody().set(BodyField.DISAGGREGATED_PARAMS, text(fields));
       String tokens = answer.member(TOKENS);
       if (tokens != null) {
         body.set(transfer.body().isChat() ? BodyField.PROMPT_TOKEN_IDS : BodyField.PROMPT, tokens);
@@ -83,7 +86,7 @@ final class TrtllmContextFirst implements TransferDialect {
     try {
       DisaggParams unused = DisaggFlow.verified(context(answer));
     } catch (IllegalArgumentException e) {
-      throw new BadAnswerException(e.getMessage() == null ? "it is not valid" : e.getMessage());
+      throw new BadAnswerException("it has no disaggregated_params of one choice with both ids");
     }
   }
 

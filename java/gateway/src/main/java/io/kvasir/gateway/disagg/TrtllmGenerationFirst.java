@@ -30,11 +30,6 @@ final class TrtllmGenerationFirst implements TransferDialect {
   }
 
   @Override
-  public boolean decodesWhole() {
-    return true;
-  }
-
-  @Override
   public long reusableMs() {
     return 0;
   }

@@ -371,7 +371,12 @@ final class Arrival {
   }
 
   private void run(Inbound inbound, @Nullable ModelFleet fleet) {
-    List<FleetWorker> workers = fleet == null ? services.fleets().workers() : fleet.workers();
+    if (fleet != null && Splitting.isImpossible(inbound, fleet)) {
+      inbound.releaseBody();
+      refuse(Refusals.notApart(inbound.endpoint().path()));
+      return;
+    }
+    List<FleetWorker> workers = fleet == null ? services.fleets().answering() : fleet.workers();
     Placing placing =
         new Placing(
             exchange.loop(),

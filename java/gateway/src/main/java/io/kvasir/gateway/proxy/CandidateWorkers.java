@@ -4,6 +4,7 @@ import io.kvasir.fleet.router.RankFilter;
 import io.kvasir.gateway.route.FleetWorker;
 import io.kvasir.gateway.route.ModelFleet;
 import io.kvasir.gateway.route.ModelFleet.Target;
+import io.kvasir.gateway.worker.WorkerRole;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -87,10 +88,17 @@ final class CandidateWorkers {
     return least;
   }
 
-  /** The ranks of a fleet that may serve the request. */
-  RankFilter filter(ModelFleet among) {
-    return owner == null
-        ? among.without(tried, inbound.model(), panics(), services.nowNs())
-        : among.pin(owner);
+  /** The ranks of a fleet that may serve a part of the request. */
+  RankFilter filter(ModelFleet among, Leg leg) {
+    if (owner != null) {
+      return among.pin(owner);
+    }
+    Set<FleetWorker> excluded = new HashSet<>(tried);
+    for (FleetWorker worker : among.workers()) {
+      if (leg == Leg.DECODE && worker.role() == WorkerRole.BOTH) { // has no part in transfers
+        excluded.add(worker);
+      }
+    }
+    return among.without(excluded, inbound.model(), panics(), services.nowNs());
   }
 }

@@ -30,8 +30,19 @@ interface FirstLeg {
    */
   void onFailed(boolean sent);
 
-  /** The request was served. */
+  /**
+   * The worker that answers reports a failure that can be the transfer's. If so, and if it is the
+   * first time, the transfer is given up and {@link #place} begins anew.
+   *
+   * @return whether the failure may not be the worker's
+   */
+  boolean losesTransfer();
+
+  /** The request was served well. */
   void onServed();
+
+  /** The request is in flight, though nothing of it may have come yet. */
+  void onAlive();
 
   /** The request is over. */
   void onOver();
@@ -85,7 +96,15 @@ interface FirstLeg {
       public void onFailed(boolean sent) {}
 
       @Override
+      public boolean losesTransfer() {
+        return false;
+      }
+
+      @Override
       public void onServed() {}
+
+      @Override
+      public void onAlive() {}
 
       @Override
       public void onOver() {}

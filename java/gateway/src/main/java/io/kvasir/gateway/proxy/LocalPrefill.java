@@ -1,5 +1,6 @@
 package io.kvasir.gateway.proxy;
 
+import io.kvasir.fleet.index.RankMatches;
 import io.kvasir.fleet.router.CandidateCost;
 import io.kvasir.fleet.router.FirstTokenForecast;
 import io.kvasir.fleet.router.FleetRequest;
@@ -7,7 +8,10 @@ import io.kvasir.fleet.router.FleetRouterKind;
 import io.kvasir.fleet.router.Placement;
 import io.kvasir.fleet.router.RouteOutcome;
 import io.kvasir.fleet.router.trtllm.DisaggFlow;
+import io.kvasir.gateway.route.FollowedRanks;
 import io.kvasir.gateway.route.ModelFleet;
+import io.kvasir.hash.BlockHashes;
+import io.kvasir.hash.HashFormat;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -55,11 +59,8 @@ final class LocalPrefill {
    */
   @Nullable String reason(FleetRequest request) {
     if (maxTokens >= 0) {
-      Placement whole = decode(request, Leg.WHOLE);
-      return whole == null
-              || DisaggFlow.needsContext(whole.matchedTokens(), request.inputTokens(), maxTokens)
-          ? null
-          : "short";
+      long matched = matchedTokens(request);
+      return DisaggFlow.needsContext(matched, request.inputTokens(), maxTokens) ? null : "short";
     }
     if (!forecasts(prefills) || !forecasts(decodes)) {
       return null;
@@ -75,13 +76,42 @@ final class LocalPrefill {
     return wholeMs < firstTokenMs(first) + firstTokenMs(second) ? "sooner" : null;
   }
 
+  /** Whether the decision takes the tokens of the prompt. */
+  boolean readsTokens(FleetRequest request) {
+    return maxTokens >= 0 && decodes.router().readsTokens(request);
+  }
+
+  /**
+   * Tokens that the decode rank holds which would be chosen; where a router cannot say which, the
+   * most that a rank holds.
+   */
+  private long matchedTokens(FleetRequest request) {
+    Placement whole = decode(request, Leg.WHOLE);
+    if (whole != null) {
+      return whole.matchedTokens();
+    }
+    FollowedRanks followed = decodes.followed();
+    if (followed == null || !request.isTokenised()) {
+      return 0;
+    }
+    BlockHashes hashes = request.hashes(HashFormat.KVASIR, decodes.tokensPerBlock());
+    RankMatches matches = new RankMatches();
+    followed.index().match(hashes.sequence(), hashes.blocks(), matches);
+    long most = 0;
+    for (int i = 0; i < matches.size(); i++) {
+      most = Math.max(most, matches.blocks(i));
+    }
+    return most * decodes.tokensPerBlock();
+  }
+
   private static boolean forecasts(ModelFleet fleet) {
     return fleet.router().name().equals(FleetRouterKind.PROJECTED);
   }
 
   private @Nullable Placement decode(FleetRequest request, Leg leg) {
     FleetRequest part =
-        RoutedRequest.of(request.id(), inbound, leg, candidates.filter(decodes), request.targets());
+        RoutedRequest.of(
+            request.id(), inbound, leg, candidates.filter(decodes, leg), request.targets());
     return placement(decodes.router().preview(part));
   }
 

@@ -190,7 +190,9 @@ final class Placing {
       @Nullable BodyHold large,
       Result result) {
     try {
-      if (inbound.tokens() == null && body != null && among.router().readsTokens(request)) {
+      boolean reads =
+          among.router().readsTokens(request) || (local != null && local.readsTokens(request));
+      if (inbound.tokens() == null && body != null && reads) {
         return questions(among, body, result);
       }
       if (inbound.tokens() == null && body != null && !counted) {
@@ -265,6 +267,7 @@ final class Placing {
     private final @Nullable BodyHold large;
     private final Result result;
     private final @Nullable BookedAttempt booked;
+    private final Wait wait = new Wait();
 
     Routed(
         ModelFleet among,
@@ -297,7 +300,11 @@ final class Placing {
           result.onChosen(choice);
         }
       } else if (outcome instanceof RouteOutcome.Waiting waiting) {
-        result.onQueued(() -> waiting.outcome().cancel(false));
+        result.onQueued(
+            () -> {
+              wait.run();
+              waiting.outcome().cancel(false);
+            });
         CompletableFuture<RouteOutcome> unused = waiting.outcome().whenComplete(this::onLater);
       } else if (outcome instanceof RouteOutcome.Refused refused) {
         onRefused(refused);
@@ -319,7 +326,10 @@ final class Placing {
     private void onLater(@Nullable RouteOutcome later, @Nullable Throwable failure) {
       if (later == null) {
         if (!(failure instanceof CancellationException)) {
-          loop.execute(() -> result.onRefused(Problem.internal()));
+          loop.execute(
+              () ->
+                  Placing.settle(
+                      () -> result.onRefused(Problem.internal()), wait.isCancelled(), result));
         }
         return;
       }
@@ -331,14 +341,14 @@ final class Placing {
                       large,
                       () -> {
                         Routed next = new Routed(among, request, later, large, true, result);
-                        loop.execute(() -> Placing.settle(next, false, result));
+                        loop.execute(() -> Placing.settle(next, wait.isCancelled(), result));
                       });
       if (!inBackground) {
         loop.execute(
             () ->
                 Placing.settle(
                     new Routed(among, request, later, large, large == null, result),
-                    false,
+                    wait.isCancelled(),
                     result));
       }
     }
@@ -368,7 +378,7 @@ final class Placing {
         NEXT_ID.incrementAndGet(),
         inbound,
         leg,
-        candidates.filter(among),
+        candidates.filter(among, leg),
         inbound.urgency().targets().after(waitedMs));
   }
 

@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.kvasir.exchange.Exchange;
 import io.kvasir.exchange.Headers;
+import io.kvasir.gateway.openai.Usage;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.io.IOException;
@@ -26,19 +27,21 @@ final class PrefillReply {
   private PrefillReply() {}
 
   /** Writes a whole reply; to a client that asked for a stream, a good one as two events. */
-  static void write(Exchange exchange, Inbound inbound, int status, Headers from, byte[] body) {
+  static void write(
+      Exchange exchange, Inbound inbound, int status, Headers from, byte[] body, Tally tally) {
     Headers headers = ForwardedHeaders.reply(from, inbound.id());
     headers.remove(CONTENT_LENGTH);
+    headers.remove("location");
     ByteBuf bytes = Unpooled.wrappedBuffer(body);
     if (status == 200) {
+      Usage usage = Usage.of(bytes);
+      tally.onUsage(usage.inputTokens(), usage.cachedTokens(), usage.outputTokens());
       bytes = own(inbound, headers, body);
     }
-    if (!exchange.replying()) {
-      if (!inbound.streams() || status != 200) {
-        headers.set(CONTENT_LENGTH, Integer.toString(bytes.readableBytes()));
-      }
-      exchange.head(status, headers);
+    if (!inbound.streams() || status != 200) {
+      headers.set(CONTENT_LENGTH, Integer.toString(bytes.readableBytes()));
     }
+    exchange.head(status, headers);
     exchange.write(bytes);
     exchange.end();
   }
@@ -49,9 +52,14 @@ final class PrefillReply {
       ObjectNode answer = (ObjectNode) JSON.readTree(body);
       answer.remove("prompt_token_ids");
       answer.remove("prompt_token_ids_b64");
+      if (inbound.injectsUsage()) {
+        answer.remove("usage");
+      }
       answer.remove("disaggregated_params");
       for (JsonNode choice : answer.path(CHOICES)) {
-        ((ObjectNode) choice).remove("disaggregated_params");
+        if (choice instanceof ObjectNode fields) {
+          fields.remove("disaggregated_params");
+        }
       }
       if (!inbound.streams()) {
         return Unpooled.wrappedBuffer(JSON.writeValueAsBytes(answer));
@@ -59,8 +67,8 @@ final class PrefillReply {
       headers.set(CONTENT_TYPE, "text/event-stream");
       String events = "data: " + JSON.writeValueAsString(chunk(answer)) + "\n\ndata: [DONE]\n\n";
       return Unpooled.wrappedBuffer(events.getBytes(StandardCharsets.UTF_8));
-    } catch (IOException | ClassCastException e) {
-      return Unpooled.wrappedBuffer(body);
+    } catch (IOException e) {
+      throw new IllegalStateException(e); // the answer was checked
     }
   }
 
@@ -69,9 +77,8 @@ final class PrefillReply {
       answer.put(OBJECT, "chat.completion.chunk");
     }
     for (JsonNode choice : answer.path(CHOICES)) {
-      JsonNode message = ((ObjectNode) choice).remove(MESSAGE);
-      if (message != null) {
-        ((ObjectNode) choice).set("delta", message);
+      if (choice instanceof ObjectNode fields && fields.has(MESSAGE)) {
+        fields.set("delta", fields.remove(MESSAGE));
       }
     }
     return answer;

@@ -33,7 +33,7 @@ final class PrefillTally {
 
   /** The request's cached tokens in place of the decode worker's; negative for those. */
   long correction() {
-    return corrects ? cachedTokens : -1;
+    return corrects && answeredNs != 0 ? Math.max(0, cachedTokens) : -1;
   }
 
   void write(JsonGenerator json, long arrivedNs) throws IOException {

@@ -24,6 +24,7 @@ final class ProxyRun implements FirstLeg.Answering {
 
   private static final Logger LOG = LoggerFactory.getLogger(ProxyRun.class);
   private static final int OK = 200;
+  private static final int SERVER_ERROR = 500;
 
   private final Exchange exchange;
   private final Inbound inbound;
@@ -137,6 +138,7 @@ final class ProxyRun implements FirstLeg.Answering {
       chosen.onFinished(false);
       return;
     }
+    current = chosen; // before what can throw
     ChosenTarget choice = chosen.with(first.body());
     current = choice;
     attempts.onSent();
@@ -180,8 +182,17 @@ final class ProxyRun implements FirstLeg.Answering {
 
   @Override
   public void onAnswered(int status, Headers headers, byte[] body) {
-    PrefillReply.write(exchange, inbound, status, headers, body);
-    close(status);
+    if (exchange.replying()) { // with the comments of a stream
+      String message = "a prefill worker answered " + status;
+      tally.onError(message);
+      exchange.write(
+          Replies.errorEvent(inbound.endpoint(), Problem.of(502, "upstream_error", message)));
+      exchange.end();
+      close(OK);
+    } else {
+      PrefillReply.write(exchange, inbound, status, headers, body, tally);
+      close(status);
+    }
   }
 
   // ---- what the relay reports ---------------------------------------------------------------
@@ -195,10 +206,14 @@ final class ProxyRun implements FirstLeg.Answering {
   boolean retries(ChosenTarget choice, String kind, int status) {
     RequestFault fault = RequestFault.ofStatus(status);
     tally.onFailed(kind + status);
-    if (fault != null) {
+    boolean harmless = Repetition.afterSend(inbound);
+    boolean transfers = harmless && status == SERVER_ERROR && first.losesTransfer();
+    if (transfers) {
+      faults.onAbandoned(services.nowNs());
+    } else if (fault != null) {
       faults.onFailed(fault, services.nowNs());
     }
-    if (!Repetition.afterSend(inbound) || !mayRetry(choice, true)) {
+    if (!harmless || !mayRetry(choice, true, transfers)) {
       return false;
     }
     endAttempt(false);
@@ -219,7 +234,7 @@ final class ProxyRun implements FirstLeg.Answering {
     if (!connected) {
       attempts.onUnsent();
     }
-    if (Repetition.after(failure, inbound) && mayRetry(choice, connected)) {
+    if (Repetition.after(failure, inbound) && mayRetry(choice, connected, false)) {
       retry(choice, reason(failure), connected);
       return;
     }
@@ -265,15 +280,17 @@ final class ProxyRun implements FirstLeg.Answering {
   }
 
   /** Whether another worker may be tried. An attempt without a connection costs engines nothing. */
-  private boolean mayRetry(ChosenTarget choice, boolean connected) {
+  private boolean mayRetry(ChosenTarget choice, boolean connected, boolean same) {
     boolean bodyIsKept = relay != null && !relay.streamsBody();
     if (!bodyIsKept) {
       return false;
     }
-    placing.candidates().onFailed(choice.worker());
+    if (!same) {
+      placing.candidates().onFailed(choice.worker());
+    }
     return !faults.isOwn()
         && attempts.isLeft()
-        && placing.candidates().hasOther(services.nowNs())
+        && (same || placing.candidates().hasOther(services.nowNs()))
         && (!connected || services.retries().take());
   }
 
@@ -289,6 +306,9 @@ final class ProxyRun implements FirstLeg.Answering {
   void onBegun() {
     faults.onBegun(services.nowNs());
     first.onBegun();
+    if (current != null) {
+      current.leg().clear();
+    }
     if (relay == null || !relay.streamsBody()) { // otherwise the body may still be arriving
       inbound.releaseBody();
     }
@@ -301,7 +321,9 @@ final class ProxyRun implements FirstLeg.Answering {
       current.onServed(tally.cachedTokens());
     }
     endAttempt(status < 400 && good);
-    first.onServed();
+    if (status < 400 && good) {
+      first.onServed();
+    }
     close(status);
   }
 
@@ -368,6 +390,7 @@ final class ProxyRun implements FirstLeg.Answering {
     if (current != null) {
       current.onAlive();
     }
+    first.onAlive();
   }
 
   /** Runs an action on the run's event loop. */
@@ -385,6 +408,9 @@ final class ProxyRun implements FirstLeg.Answering {
 
   private void close(int status) {
     over = true;
+    if (relay != null) {
+      relay.cancel(); // no effect on one that has ended
+    }
     faults.onAbandoned(services.nowNs());
     endAttempt(false);
     first.onOver();

@@ -98,9 +98,11 @@ final class Refusals {
     return noWorker("not all workers could be asked for " + Errors.shown(id));
   }
 
-  /** A prefill worker's answer is a failure. */
-  static Problem prefillFailed(String worker, String how) {
-    return Problem.of(502, "upstream_error", "prefill worker " + worker + " " + how);
+  /** The reply where workers of role decode cannot serve an endpoint, and cannot share it. */
+  static Problem notApart(String path) {
+    return Problem.invalid(
+        null,
+        path + " is not served where prefill and decode workers of this engine share requests");
   }
 
   /** The reply to the handshake of a WebSocket. */

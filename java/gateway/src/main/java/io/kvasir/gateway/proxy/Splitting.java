@@ -1,23 +1,30 @@
 package io.kvasir.gateway.proxy;
 
+import io.kvasir.exchange.EngineFlavor;
 import io.kvasir.gateway.openai.BodyScan;
 import io.kvasir.gateway.route.FleetWorker;
 import io.kvasir.gateway.route.ModelFleet;
 import java.util.EnumSet;
+import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** Which requests two workers can serve. Stateless. */
 final class Splitting {
 
-  /** Those whose bodies have the fields of a transfer at their top. */
-  private static final Set<Endpoint> ENDPOINTS =
-      EnumSet.of(
-          Endpoint.COMPLETIONS,
-          Endpoint.CHAT_COMPLETIONS,
-          Endpoint.MESSAGES,
-          Endpoint.RESPONSES,
-          Endpoint.GENERATE);
+  /** Those that an engine's own disaggregated server has, or whose bodies have its fields. */
+  private static final Map<EngineFlavor, Set<Endpoint>> ENDPOINTS =
+      Map.of(
+          EngineFlavor.VLLM,
+          EnumSet.of(
+              Endpoint.COMPLETIONS,
+              Endpoint.CHAT_COMPLETIONS,
+              Endpoint.MESSAGES,
+              Endpoint.RESPONSES),
+          EngineFlavor.SGLANG,
+          EnumSet.of(Endpoint.COMPLETIONS, Endpoint.CHAT_COMPLETIONS, Endpoint.GENERATE),
+          EngineFlavor.TRTLLM,
+          EnumSet.of(Endpoint.COMPLETIONS, Endpoint.CHAT_COMPLETIONS));
 
   private Splitting() {}
 
@@ -33,13 +40,28 @@ final class Splitting {
     if (decodes == null
         || body == null
         || inbound.passesTransfer()
-        || !ENDPOINTS.contains(inbound.endpoint())) {
+        || !isShared(inbound.endpoint(), decodes)) {
       return null;
     }
     boolean single = body.n() == 1 && body.hasOnePrompt();
     return single || !decodesWhole(decodes)
         ? services.fleets().prefillFleet(inbound.model())
         : null;
+  }
+
+  private static boolean isShared(Endpoint endpoint, ModelFleet decodes) {
+    for (FleetWorker worker : decodes.workers()) {
+      return ENDPOINTS.getOrDefault(worker.flavor(), Set.of()).contains(endpoint);
+    }
+    return false;
+  }
+
+  /** Whether a request can be served neither by two workers nor by one of role decode. */
+  static boolean isImpossible(Inbound inbound, ModelFleet decodes) {
+    return inbound.endpoint().generates()
+        && !inbound.passesTransfer()
+        && !decodesWhole(decodes)
+        && !isShared(inbound.endpoint(), decodes);
   }
 
   /** Whether the decode workers can compute prompts. */

@@ -140,6 +140,11 @@ final class Tally {
     prefill = null;
   }
 
+  /** What the prefill worker has computed is not used. */
+  void onPrefillGivenUp() {
+    prefill = null;
+  }
+
   /** The request's cached tokens in place of those in the reply; negative for those. */
   long cachedCorrection() {
     return prefill == null ? -1 : prefill.correction();
@@ -354,7 +359,8 @@ final class Tally {
   }
 
   private long matchedTokens() {
-    return choice == null ? 0 : choice.matchedTokens();
+    ChosenTarget of = prefill == null ? choice : prefill.choice();
+    return of == null ? 0 : of.matchedTokens();
   }
 
   private double ms(long atNs) {

@@ -16,6 +16,8 @@ import io.kvasir.gateway.route.RequestFaults;
 import java.util.Locale;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The way of a request whose prompt one worker computes and whose answer another one: the prefill
@@ -25,6 +27,11 @@ import org.jspecify.annotations.Nullable;
  * <p>Confined to the request's event loop.
  */
 final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
+
+  private static final Logger LOG = LoggerFactory.getLogger(TwoLegs.class);
+
+  /** Age at which no engine holds what it has handed over. */
+  private static final long MOST_AGED_MS = 25_000;
 
   private final EventLoop loop;
   private final Inbound inbound;
@@ -47,6 +54,13 @@ final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
 
   private boolean detached;
   private long answeredNs;
+  private @Nullable FleetWorker prefiller;
+
+  /** Whether another decode worker has had the transfer. */
+  private boolean takenOver;
+
+  /** Whether a decode worker has answered that the transfer has failed. */
+  private boolean lostOnce;
 
   /**
    * Begins without a worker.
@@ -75,12 +89,28 @@ final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
   /** Chooses a prefill worker, and then has a decode worker chosen. */
   @Override
   public void place() {
+    if (transfer != null && dialect().isSerial() && agedMs() >= MOST_AGED_MS) {
+      cancel();
+    }
     if (transfer != null || whole) {
       decode.place(whole ? Leg.WHOLE : Leg.DECODE);
     } else if (decodesWhole && placing.candidates().leastLoaded() == null) {
       serveWhole("no_prefill_worker");
     } else {
       placing.choose(this);
+    }
+  }
+
+  /** An exception here must not leave a request without an end. */
+  private void guard(Runnable step) {
+    try {
+      step.run();
+    } catch (RuntimeException e) {
+      LOG.error("a request failed in the gateway itself", e);
+      cancel();
+      if (decode.drop()) {
+        decode.onRefused(Problem.internal());
+      }
     }
   }
 
@@ -122,8 +152,13 @@ final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
       choice.onFinished(false);
       return;
     }
-    chosen = choice;
     dialect = services.transfers().dialect(choice.worker());
+    if (dialect().needsRank() && choice.dpRank() < 0 && choice.worker().profile().ranks() > 1) {
+      choice.onFinished(false);
+      serveWhole("rank_unnamed");
+      return;
+    }
+    chosen = choice;
     Wait wait = new Wait();
     decode.onWaiting(wait);
     services
@@ -134,7 +169,7 @@ final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
             loop,
             peer -> {
               if (!wait.isCancelled()) {
-                begin(choice, peer);
+                guard(() -> begin(choice, peer));
               }
             });
   }
@@ -177,8 +212,13 @@ final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
   @Override
   public void onSent(ChosenTarget to) {
     decoder = to;
-    if (transfer != null && leg == null && chosen != null && !dialect().isSerial()) {
+    if (transfer == null || chosen == null) {
+      return;
+    }
+    if (!dialect().isSerial() && leg == null) {
       send();
+    } else if (dialect().isSerial() && !inbound.streams()) {
+      end(true); // when the blocks are taken is not seen
     }
   }
 
@@ -188,6 +228,7 @@ final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
     tally.onPrefillSent(choice, dialect().countsTransferred());
     faults.onSent(worker, services.nowNs());
     ChosenTarget prefill = choice.with(dialect().prefill(Objects.requireNonNull(transfer)));
+    prefiller = worker;
     leg =
         new PrefillLeg(
             loop,
@@ -201,16 +242,25 @@ final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
   @Override
   public void onAnswer(int status, Headers headers, byte[] body) {
     leg = null;
-    ChosenTarget choice = Objects.requireNonNull(chosen);
-    if (Relay.RETRIED.contains(status)) {
+    guard(() -> take(Objects.requireNonNull(chosen), status, headers, body));
+  }
+
+  private void take(ChosenTarget choice, int status, Headers headers, byte[] body) {
+    if (status == 200) {
+      onPrefilled(choice, headers, body);
+    } else if (Relay.RETRIED.contains(status)) {
       RequestFault fault = RequestFault.ofStatus(status);
       if (fault != null) {
         faults.onFailed(fault, services.nowNs());
       }
-      Problem problem = Refusals.prefillFailed(choice.worker().name(), "answered " + status);
-      lost(choice, "prefill_status_" + status, problem, Repetition.afterSend(inbound), true);
-    } else if (status == 200) {
-      onPrefilled(choice, headers, body);
+      lost(
+          choice,
+          "prefill_status_" + status,
+          isHarmless(),
+          true,
+          () -> decode.onAnswered(status, headers, body));
+    } else if (status / 100 == 3) {
+      onLost(new UpstreamFailure(Kind.INVALID, "it redirects the request to another address"));
     } else {
       faults.onServed(services.nowNs());
       end(false);
@@ -250,12 +300,19 @@ final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
     leg = null;
     ChosenTarget choice = Objects.requireNonNull(chosen);
     faults.onFailed(RequestFault.of(failure), services.nowNs());
-    lost(
-        choice,
-        "prefill_" + failure.kind().name().toLowerCase(Locale.ROOT),
-        Refusals.unanswered(choice.worker().name(), failure),
-        Repetition.after(failure, inbound),
-        failure.kind() != Kind.CONNECT);
+    guard(
+        () ->
+            lost(
+                choice,
+                "prefill_" + failure.kind().name().toLowerCase(Locale.ROOT),
+                failure.kind() != Kind.TIMEOUT && isHarmless(),
+                failure.kind() != Kind.CONNECT,
+                () -> decode.onRefused(Refusals.unanswered(choice.worker().name(), failure))));
+  }
+
+  /** Whether the request may be sent again: a prefill leg alone leaves nothing behind. */
+  private boolean isHarmless() {
+    return decoder == null || Repetition.afterSend(inbound);
   }
 
   /**
@@ -263,9 +320,10 @@ final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
    *
    * @param again whether the request may be sent again
    * @param connected whether the attempt cost the engine something
+   * @param refuse ends the request
    */
   private void lost(
-      ChosenTarget choice, String reason, Problem problem, boolean again, boolean connected) {
+      ChosenTarget choice, String reason, boolean again, boolean connected, Runnable refuse) {
     tally.onPrefillFailed(choice, reason);
     services.transfers().forgetPeer(choice.worker());
     end(false);
@@ -273,36 +331,52 @@ final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
     if (detached || !decode.drop()) {
       return;
     }
+    decoder = null;
     placing.candidates().onFailed(choice.worker());
+    boolean other = placing.candidates().hasOther(services.nowNs());
     boolean retried =
         again
             && !faults.isOwn()
-            && placing.candidates().hasOther(services.nowNs())
+            && (other || decodesWhole)
             && decode.takesAttempt()
             && (!connected || services.retries().take());
-    if (retried) {
+    if (!retried) {
+      refuse.run();
+    } else if (other) {
       place();
-    } else if (again && decodesWhole && !faults.isOwn()) {
-      serveWhole("prefill_failed");
     } else {
-      decode.onRefused(problem);
+      serveWhole("prefill_failed");
     }
   }
 
   // ---- what the decode leg reports ------------------------------------------------------------
 
-  /** The transfer is over. */
+  /** The transfer is over, and nothing of the request is needed again. */
   @Override
   public void onBegun() {
-    if (answeredNs != 0 && chosen != null && decoder != null) {
-      services
-          .metrics()
-          .onTransferred(
-              chosen.worker().name(), decoder.worker().name(), services.nowNs() - answeredNs);
+    if (answeredNs != 0 && prefiller != null && decoder != null && inbound.streams()) {
+      long ns = services.nowNs() - answeredNs;
+      services.metrics().onTransferred(prefiller.name(), decoder.worker().name(), ns);
     }
+    transfer = null;
+    answer = PrefillAnswer.NONE;
     if (leg == null) {
       end(true);
     }
+  }
+
+  @Override
+  public boolean losesTransfer() {
+    ChosenTarget choice = chosen;
+    if (transfer == null || choice == null || lostOnce || !dialect().isSerial()) {
+      return false;
+    }
+    lostOnce = true;
+    if (placing.candidates().hasOther(services.nowNs())) {
+      placing.candidates().onFailed(choice.worker());
+    }
+    cancel();
+    return true;
   }
 
   @Override
@@ -310,16 +384,28 @@ final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
     if (transfer == null || !sent) {
       return;
     }
-    long agedMs = (services.nowNs() - answeredNs) / 1_000_000;
-    if (!dialect().isSerial() || agedMs >= dialect().reusableMs()) {
+    if (!dialect().isSerial() || takenOver || agedMs() >= dialect().reusableMs()) {
+      services.transfers().forgetPeer(transfer.prefill());
       cancel();
     }
+    takenOver = true;
+  }
+
+  private long agedMs() {
+    return (services.nowNs() - answeredNs) / 1_000_000;
   }
 
   /** A leg that still runs goes on to its end, which frees its blocks. */
   @Override
   public void onServed() {
     detached = true;
+  }
+
+  @Override
+  public void onAlive() {
+    if (chosen != null) {
+      chosen.onAlive();
+    }
   }
 
   @Override
@@ -342,6 +428,7 @@ final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
   }
 
   private void forget() {
+    tally.onPrefillGivenUp();
     answeredNs = 0;
     transfer = null;
     answer = PrefillAnswer.NONE;

@@ -94,6 +94,13 @@ public final class ModelFleets implements AutoCloseable {
     return base == null ? null : prefills.get(base);
   }
 
+  /** {@return the workers that answer requests; all if there are none} */
+  public List<FleetWorker> answering() {
+    List<FleetWorker> answering =
+        workers.stream().filter(worker -> worker.role() != WorkerRole.PREFILL).toList();
+    return answering.isEmpty() ? workers : answering;
+  }
+
   private Map<String, ModelFleet> fleetsOf(FleetWorker worker) {
     return worker.role() == WorkerRole.PREFILL ? prefills : fleets;
   }
@@ -234,11 +241,12 @@ public final class ModelFleets implements AutoCloseable {
         fleet.onAnswer(worker);
       }
     }
-    fleets.forEach(
-        (base, fleet) -> {
-          fleet.exactness().log(base, fleet::exactness);
-          fleet.breaks().log(base);
-        });
+    promptFleets()
+        .forEach(
+            (base, fleet) -> {
+              fleet.exactness().log(base, fleet::exactness);
+              fleet.breaks().log(base);
+            });
     if (worker.models().equals(models) && worker.facts().equals(facts)) {
       return;
     }

@@ -34,6 +34,8 @@ public final class PythonProcess implements AutoCloseable {
 
   private static final Duration LONGEST_ANSWER = Duration.ofMinutes(1);
 
+  private static final int MAX_SHOWN = 1000;
+
   private final Process process;
   private final Timer timer = new Timer("Python", true);
   private final BufferedWriter requests;
@@ -87,7 +89,8 @@ public final class PythonProcess implements AutoCloseable {
 
   /** The answer to a request. */
   public JsonNode ask(Object request) throws IOException {
-    requests.write(JSON.writeValueAsString(request));
+    String asked = JSON.writeValueAsString(request);
+    requests.write(asked);
     requests.write("\n");
     requests.flush();
     TimerTask late =
@@ -101,7 +104,9 @@ public final class PythonProcess implements AutoCloseable {
     String line = answers.readLine();
     late.cancel();
     if (line == null) {
-      throw new IOException("the Python process ended, or gave no answer in time");
+      throw new IOException(
+          "the Python process ended, or gave no answer in time, to "
+              + asked.substring(0, Math.min(asked.length(), MAX_SHOWN)));
     }
     return JSON.readTree(line);
   }

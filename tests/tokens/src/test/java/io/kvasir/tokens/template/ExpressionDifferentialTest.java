@@ -11,10 +11,15 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
 /** Random expressions have the values, and the errors, that Jinja and Python give them. */
 class ExpressionDifferentialTest {
+
+  /** Jinja computes constants when it compiles, needed or not: these take Python minutes. */
+  private static final Pattern ENDLESS =
+      Pattern.compile("(?:round|slice)\\(12345678901234567890|\\*\\* *\\(*12345678901234567890");
 
   @Test
   void randomExpressionsHaveTheValuesOfPython() throws Exception {
@@ -33,7 +38,7 @@ class ExpressionDifferentialTest {
     try (JinjaProcess jinja = JinjaProcess.start()) {
       for (int i = 0; i < cases; i++) {
         String template = "{{ " + expressions.expression(1 + i % 3) + " }}";
-        if (!sums && template.contains("sum")) {
+        if ((!sums && template.contains("sum")) || ENDLESS.matcher(template).find()) {
           continue;
         }
         Outcome found = Rendering.render(template, variables);

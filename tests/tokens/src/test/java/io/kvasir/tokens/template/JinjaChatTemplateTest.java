@@ -153,6 +153,7 @@ class JinjaChatTemplateTest {
         "{% for i in range(100000) %}{{ 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa' }}{% endfor %}",
         "{{ 9 ** (9 ** 9) }}",
         "{{ 'a'|center(99999999) }}",
+        "{{ [1]|slice(12345678901234567890)|list }}",
         "{{ ('a' * 9999)|replace('', 'b' * 9999) }}",
         "{% set ns = namespace(x=[]) %}{% for i in range(9999) %}{% set ns.x = [ns.x] %}{% endfor %}{{ ns.x }}",
         "{% set ns = namespace() %}{% set ns.x = ns %}{{ ns }}"

@@ -21,7 +21,9 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("process")
 class PythonTokenizersTest {
 
-  private static final int CHARS = 1 << 20;
+  /** For each kind of tokenizer: a mebibyte for all of them, or in the long form for each. */
+  private static final int CHARS = LongRuns.cases(1 << 17, 1 << 20);
+
   private static final int LONGEST_TEXT = 1 << 15;
 
   @TempDir private Path folder;
@@ -40,7 +42,7 @@ class PythonTokenizersTest {
         Path own = Files.createTempDirectory(folder, "kind");
         Path file = kind.getValue().write(own);
         try (ModelTokenizer tokenizer = SegmentedTokenizer.open(own, 1 << 20)) {
-          for (boolean special : LongRuns.cases(List.of(true), List.of(false))) {
+          for (boolean special : List.of(true, false)) {
             JsonNode expected =
                 python
                     .ask(Map.of("file", file.toString(), "texts", texts, "special", special))
@@ -58,7 +60,7 @@ class PythonTokenizersTest {
     }
   }
 
-  /** Texts of all lengths, a mebibyte together: Python has no broken UTF-16. */
+  /** Texts of all lengths. Python has no broken UTF-16. */
   private static List<String> texts(Random random) {
     List<String> texts = new ArrayList<>(List.of(""));
     int chars = 0;

@@ -14,6 +14,7 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import org.assertj.core.api.AbstractStringAssert;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -105,7 +106,7 @@ class TokenizerFileFuzzTest {
     }
   }
 
-  private static org.assertj.core.api.AbstractStringAssert<?> assertMessage(String message) {
+  private static AbstractStringAssert<?> assertMessage(String message) {
     return assertThat(message).isNotBlank().doesNotContain("\n", "java.");
   }
 

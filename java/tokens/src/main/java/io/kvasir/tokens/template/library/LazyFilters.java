@@ -13,6 +13,7 @@ import io.kvasir.tokens.template.python.PythonOrder;
 import io.kvasir.tokens.template.python.PythonValues;
 import io.kvasir.tokens.template.python.TemplateFault;
 import io.kvasir.tokens.template.python.Undefined;
+import java.math.BigInteger;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.Iterator;
@@ -218,6 +219,9 @@ final class LazyFilters {
           List<Object> all = Operators.list(budget, value);
           if (arguments[0] instanceof Double) {
             throw TemplateFault.error("'float' object cannot be interpreted as an integer");
+          }
+          if (arguments[0] instanceof BigInteger large && large.signum() > 0) {
+            budget.checkSize(Long.MAX_VALUE); // Python would make them all
           }
           long slices = PythonNumbers.bounded(arguments[0], "slice");
           if (slices == 0) {

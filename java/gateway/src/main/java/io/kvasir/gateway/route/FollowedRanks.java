@@ -14,6 +14,7 @@ import io.kvasir.gateway.verify.WorkerChecks;
 import io.kvasir.gateway.worker.EventEndpoints;
 import io.kvasir.model.RankId;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -186,11 +187,9 @@ public final class FollowedRanks implements AutoCloseable {
     synchronized (followed) {
       worker.eventRestarts(
           IntStream.range(0, followed.ranks).mapToLong(rank -> restarts(worker, rank)).sum());
-      for (String problem : problems) {
-        if (!followed.problems.contains(problem)) {
-          LOG.warn("worker {}: {}", worker.name(), problem);
-        }
-      }
+      problems.stream()
+          .filter(problem -> !followed.problems.contains(problem))
+          .forEach(problem -> LOG.warn("worker {}: {}", worker.name(), problem));
       followed.problems = problems;
       if (followed.recoveries != worker.recoveries()) {
         forgetUnproven(worker, followed);
@@ -207,9 +206,7 @@ public final class FollowedRanks implements AutoCloseable {
       return;
     }
     synchronized (followed) {
-      for (int rank = 0; rank < followed.ranks; rank++) {
-        followed.restarts[rank] = restarts(worker, rank);
-      }
+      Arrays.setAll(followed.restarts, rank -> restarts(worker, rank));
     }
   }
 

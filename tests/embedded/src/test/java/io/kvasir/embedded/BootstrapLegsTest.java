@@ -156,4 +156,17 @@ class BootstrapLegsTest {
     prefill.awaitIdle();
     decode.awaitIdle();
   }
+
+  @Test
+  void aDecodeThatDiesEndsItsPrefill() {
+    open(settings -> settings.link(TestEngine.SLOW));
+    Pending first = send(prefill, leg(1, ROOM));
+    send(decode, leg(1, ROOM));
+    prefill.awaitCount("running", 1);
+    decode.close();
+    Reply reply = first.await();
+    assertThat(reply.status()).isEqualTo(500);
+    assertThat(reply.json().at("/error/message").asText()).contains("is gone");
+    prefill.awaitIdle();
+  }
 }

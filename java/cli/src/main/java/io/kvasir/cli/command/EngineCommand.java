@@ -102,6 +102,9 @@ public final class EngineCommand extends DeclaredOptions implements Callable<Int
     Optional<EventSettings> standInFor = standIn.settings(host.value(), settings.ranks(), sources);
     requireEvents(settings, standInFor);
     Optional<DisaggSettings> part = disagg.settings(standInFor, kv.kv(), sources);
+    if (part.isPresent() && !settings.groups().isEmpty()) {
+      throw new UsageException(GroupList.OPTION, "of a hybrid model excludes --role");
+    }
     int wanted = port.value();
     int loops = eventLoops.value();
     long drainMs = TimeUnit.SECONDS.toMillis(drain.value());

@@ -43,8 +43,8 @@ public final class DisaggOptions extends DeclaredOptions {
           .candidates(Choices.EngineRoles.class)
           .help(
               29,
-              "Part of the engine in requests that two engines answer: prefill (or"
-                  + " context), decode (or generation), both (default: it answers alone).");
+              "Part of the engine in requests that two engines answer: prefill or context, decode or"
+                  + " generation, both (default: it answers alone).");
 
   private final Declared<KvConnector> connector =
       option(CONNECTOR, "NAME", null, DisaggOptions::connector)

@@ -69,7 +69,11 @@ public final class Disagg implements KvLegs, AutoCloseable {
         new Transfers(
             timer,
             ranks,
-            new Transfers.Rules(dialect.awaitsPrefill(), dialect.rankRule(), this::durationNs),
+            new Transfers.Rules(
+                dialect.awaitsPrefill(),
+                dialect.allowsAnotherFetch(),
+                dialect.rankRule(),
+                this::durationNs),
             counts);
   }
 

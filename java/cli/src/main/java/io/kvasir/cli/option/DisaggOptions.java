@@ -131,22 +131,7 @@ public final class DisaggOptions extends DeclaredOptions {
   public Optional<DisaggSettings> settings(
       Optional<EventSettings> events, KvShape kv, Settings sources) {
     if (!role.isGiven()) {
-      for (String option :
-          List.of(
-              CONNECTOR,
-              BANDWIDTH,
-              LEASE,
-              TIMEOUT,
-              POLICY,
-              BOTH_WAYS,
-              ANSWER_TTL,
-              ENGINE_ID,
-              BOOTSTRAP_PORT,
-              AUTH_KEY)) {
-        if (sources.isSet(option)) {
-          throw new UsageException(option, "needs " + ROLE);
-        }
-      }
+      requireUnused(sources);
       return Optional.empty();
     }
     EngineFlavor flavor =
@@ -173,6 +158,25 @@ public final class DisaggOptions extends DeclaredOptions {
       return Optional.of(settings.build());
     } catch (IllegalArgumentException e) {
       throw new UsageException(ROLE, "does not fit: " + e.getMessage());
+    }
+  }
+
+  private static void requireUnused(Settings sources) {
+    for (String option :
+        List.of(
+            CONNECTOR,
+            BANDWIDTH,
+            LEASE,
+            TIMEOUT,
+            POLICY,
+            BOTH_WAYS,
+            ANSWER_TTL,
+            ENGINE_ID,
+            BOOTSTRAP_PORT,
+            AUTH_KEY)) {
+      if (sources.isSet(option)) {
+        throw new UsageException(option, "needs " + ROLE);
+      }
     }
   }
 

@@ -6,9 +6,9 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.kvasir.embedded.EngineClient.Pending;
 import io.kvasir.embedded.EngineClient.Reply;
-import io.kvasir.embedded.disagg.DisaggSettings;
 import io.kvasir.embedded.disagg.EngineRole;
 import io.kvasir.embedded.disagg.KvConnector;
+import io.kvasir.embedded.disagg.RoleSettings;
 import io.kvasir.engine.execute.KvTransfer;
 import io.kvasir.testing.harness.Await;
 import java.util.ArrayList;
@@ -34,7 +34,7 @@ class LegsUnderLoadTest {
   @ParameterizedTest
   @EnumSource(KvConnector.class)
   void nothingStaysBehind(KvConnector connector) {
-    UnaryOperator<DisaggSettings.Builder> settings =
+    UnaryOperator<RoleSettings.Builder> settings =
         builder -> builder.engineId("p").leaseMs(200).waitMs(200).link(new KvTransfer(1, 1e-3));
     prefill = TestEngine.open(EngineRole.PREFILL, connector, settings);
     decode = TestEngine.open(EngineRole.DECODE, connector, settings);

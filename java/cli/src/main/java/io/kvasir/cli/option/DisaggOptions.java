@@ -1,8 +1,8 @@
 package io.kvasir.cli.option;
 
-import io.kvasir.embedded.disagg.DisaggSettings;
 import io.kvasir.embedded.disagg.EngineRole;
 import io.kvasir.embedded.disagg.KvConnector;
+import io.kvasir.embedded.disagg.RoleSettings;
 import io.kvasir.embedded.publish.EventSettings;
 import io.kvasir.engine.execute.KvTransfer;
 import io.kvasir.engine.pool.KvShape;
@@ -128,7 +128,7 @@ public final class DisaggOptions extends DeclaredOptions {
    * @param sources the sources of values
    * @throws UsageException if a value is not allowed, or has no effect
    */
-  public Optional<DisaggSettings> settings(
+  public Optional<RoleSettings> settings(
       Optional<EventSettings> events, KvShape kv, Settings sources) {
     if (!role.isGiven()) {
       requireUnused(sources);
@@ -141,12 +141,12 @@ public final class DisaggOptions extends DeclaredOptions {
       throw new UsageException(CONNECTOR, "needs --flavor vllm, not " + flavor.id());
     }
     long bytes =
-        kv.bytesPerToken() == 0 ? DisaggSettings.DEFAULT_BYTES_PER_TOKEN : kv.bytesPerToken();
-    DisaggSettings.Builder settings =
-        DisaggSettings.builder(role.value(), chosen)
+        kv.bytesPerToken() == 0 ? RoleSettings.DEFAULT_BYTES_PER_TOKEN : kv.bytesPerToken();
+    RoleSettings.Builder settings =
+        RoleSettings.builder(role.value(), chosen)
             .link(new KvTransfer(bytes, bandwidth.value() * BYTES_PER_GB))
             .leaseMs(lease.value())
-            .waitMs(timeout.isGiven() ? timeout.value() : DisaggSettings.defaultWaitMs(chosen))
+            .waitMs(timeout.isGiven() ? timeout.value() : RoleSettings.defaultWaitMs(chosen))
             .recompute(policy.value() == Policy.RECOMPUTE)
             .bothWays(bothWays.value())
             .answerLeaseMs(answerTtl.value())

@@ -10,7 +10,7 @@ import io.kvasir.embedded.api.RenderEndpoints;
 import io.kvasir.embedded.api.ResponsesEndpoints;
 import io.kvasir.embedded.api.Routes;
 import io.kvasir.embedded.disagg.Disagg;
-import io.kvasir.embedded.disagg.DisaggSettings;
+import io.kvasir.embedded.disagg.RoleSettings;
 import io.kvasir.embedded.publish.EventPublisher;
 import io.kvasir.embedded.publish.EventSettings;
 import io.kvasir.embedded.publish.Faults;
@@ -70,7 +70,7 @@ public final class EmbeddedEngine implements Upstream {
       EmbeddedSettings settings,
       RankPools.Place place,
       @Nullable StandIn standIn,
-      @Nullable DisaggSettings part) {
+      @Nullable RoleSettings part) {
     this.settings = settings;
     this.standIn = standIn;
     BlockHasher hasher = NativeBlockHasher.of(settings.hashFormat(), settings.tokensPerBlock());
@@ -174,7 +174,7 @@ public final class EmbeddedEngine implements Upstream {
       EmbeddedSettings settings,
       RankPools.Place place,
       EventSettings events,
-      @Nullable DisaggSettings part)
+      @Nullable RoleSettings part)
       throws IOException {
     if (part != null && part.connector().flavor() != events.flavor()) {
       throw new IllegalArgumentException(

@@ -6,9 +6,9 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.kvasir.embedded.EngineClient.Pending;
 import io.kvasir.embedded.EngineClient.Reply;
-import io.kvasir.embedded.disagg.DisaggSettings;
 import io.kvasir.embedded.disagg.EngineRole;
 import io.kvasir.embedded.disagg.KvConnector;
+import io.kvasir.embedded.disagg.RoleSettings;
 import java.util.List;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
@@ -23,7 +23,7 @@ class BootstrapLegsTest {
   private TestEngine prefill;
   private TestEngine decode;
 
-  private void open(UnaryOperator<DisaggSettings.Builder> more) {
+  private void open(UnaryOperator<RoleSettings.Builder> more) {
     prefill = TestEngine.open(EngineRole.PREFILL, KvConnector.BOOTSTRAP, more);
     decode = TestEngine.open(EngineRole.DECODE, KvConnector.BOOTSTRAP, more);
   }
@@ -155,5 +155,18 @@ class BootstrapLegsTest {
     assertThat(decoding.await().status()).isEqualTo(500);
     prefill.awaitIdle();
     decode.awaitIdle();
+  }
+
+  @Test
+  void aDecodeThatDiesEndsItsPrefill() {
+    open(settings -> settings.link(TestEngine.SLOW));
+    Pending first = send(prefill, leg(1, ROOM));
+    send(decode, leg(1, ROOM));
+    prefill.awaitCount("running", 1);
+    decode.close();
+    Reply reply = first.await();
+    assertThat(reply.status()).isEqualTo(500);
+    assertThat(reply.json().at("/error/message").asText()).contains("is gone");
+    prefill.awaitIdle();
   }
 }

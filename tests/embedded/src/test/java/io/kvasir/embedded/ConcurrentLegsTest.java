@@ -6,9 +6,9 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.kvasir.embedded.EngineClient.Pending;
 import io.kvasir.embedded.EngineClient.Reply;
-import io.kvasir.embedded.disagg.DisaggSettings;
 import io.kvasir.embedded.disagg.EngineRole;
 import io.kvasir.embedded.disagg.KvConnector;
+import io.kvasir.embedded.disagg.RoleSettings;
 import io.kvasir.exchange.Headers;
 import java.util.List;
 import java.util.function.UnaryOperator;
@@ -27,7 +27,7 @@ class ConcurrentLegsTest {
   private TestEngine prefill;
   private TestEngine decode;
 
-  private void open(KvConnector connector, UnaryOperator<DisaggSettings.Builder> more) {
+  private void open(KvConnector connector, UnaryOperator<RoleSettings.Builder> more) {
     prefill = TestEngine.open(EngineRole.PREFILL, connector, more);
     decode = TestEngine.open(EngineRole.BOTH, connector, more);
   }

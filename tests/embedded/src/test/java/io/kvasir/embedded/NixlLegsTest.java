@@ -6,9 +6,9 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.kvasir.embedded.EngineClient.Pending;
 import io.kvasir.embedded.EngineClient.Reply;
-import io.kvasir.embedded.disagg.DisaggSettings;
 import io.kvasir.embedded.disagg.EngineRole;
 import io.kvasir.embedded.disagg.KvConnector;
+import io.kvasir.embedded.disagg.RoleSettings;
 import java.util.List;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
@@ -25,7 +25,7 @@ class NixlLegsTest {
   private TestEngine prefill;
   private TestEngine decode;
 
-  private void open(UnaryOperator<DisaggSettings.Builder> more) {
+  private void open(UnaryOperator<RoleSettings.Builder> more) {
     prefill = TestEngine.open(EngineRole.PREFILL, KvConnector.NIXL, more);
     decode = TestEngine.open(EngineRole.DECODE, KvConnector.NIXL, more);
   }

@@ -7,9 +7,9 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.kvasir.embedded.EngineClient.Pending;
 import io.kvasir.embedded.EngineClient.Reply;
-import io.kvasir.embedded.disagg.DisaggSettings;
 import io.kvasir.embedded.disagg.EngineRole;
 import io.kvasir.embedded.disagg.KvConnector;
+import io.kvasir.embedded.disagg.RoleSettings;
 import io.kvasir.embedded.publish.EventForm;
 import io.kvasir.embedded.ranks.EmbeddedSettings;
 import io.kvasir.engine.execute.KvTransfer;
@@ -38,7 +38,7 @@ final class TestEngine implements AutoCloseable {
   final EngineServer server;
   final EngineClient client;
 
-  private TestEngine(DisaggSettings part) {
+  private TestEngine(RoleSettings part) {
     EmbeddedSettings settings =
         EmbeddedSettings.builder("words")
             .ranks(RANKS)
@@ -62,8 +62,8 @@ final class TestEngine implements AutoCloseable {
   }
 
   static TestEngine open(
-      EngineRole role, KvConnector connector, UnaryOperator<DisaggSettings.Builder> more) {
-    return new TestEngine(more.apply(DisaggSettings.builder(role, connector)).build());
+      EngineRole role, KvConnector connector, UnaryOperator<RoleSettings.Builder> more) {
+    return new TestEngine(more.apply(RoleSettings.builder(role, connector)).build());
   }
 
   static TestEngine open(EngineRole role, KvConnector connector) {

@@ -6,9 +6,9 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.kvasir.embedded.EngineClient.Pending;
 import io.kvasir.embedded.EngineClient.Reply;
-import io.kvasir.embedded.disagg.DisaggSettings;
 import io.kvasir.embedded.disagg.EngineRole;
 import io.kvasir.embedded.disagg.KvConnector;
+import io.kvasir.embedded.disagg.RoleSettings;
 import io.kvasir.exchange.Headers;
 import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;
@@ -28,7 +28,7 @@ class TrtllmLegsTest {
   private TestEngine context;
   private TestEngine generation;
 
-  private void open(UnaryOperator<DisaggSettings.Builder> more) {
+  private void open(UnaryOperator<RoleSettings.Builder> more) {
     context = TestEngine.open(EngineRole.PREFILL, KvConnector.TRTLLM, more);
     generation = TestEngine.open(EngineRole.DECODE, KvConnector.TRTLLM, more);
   }
@@ -174,6 +174,15 @@ class TrtllmLegsTest {
     context.awaitCount("expired", 2);
     context.awaitIdle();
     generation.awaitIdle();
+  }
+
+  @Test
+  void settingsDoNotShowTheirKey() {
+    RoleSettings.Builder builder = RoleSettings.builder(EngineRole.DECODE, KvConnector.TRTLLM);
+    assertThat(builder.build().toString()).contains("authKey=none");
+    assertThat(builder.authKey("hidden-words").build().toString())
+        .contains("connector=trtllm")
+        .doesNotContain("hidden-words");
   }
 
   @Test

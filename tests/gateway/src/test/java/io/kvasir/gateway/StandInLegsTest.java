@@ -13,6 +13,7 @@ import io.kvasir.testing.harness.Await;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -22,16 +23,17 @@ class StandInLegsTest {
   private static final int RANKS = 2;
 
   /** No decode worker computes a prompt. */
-  private static final DisaggSettings APART =
-      new DisaggSettings(
-          Style.CONTEXT_FIRST,
-          0,
-          1,
-          null,
-          new RouterChoice(RouterChoice.AUTO, Map.of()),
-          new RouterChoice(RouterChoice.AUTO, Map.of()),
-          60_000,
-          false);
+  private static DisaggSettings apart(Style style) {
+    return new DisaggSettings(
+        style,
+        0,
+        1,
+        null,
+        new RouterChoice(RouterChoice.AUTO, Map.of()),
+        new RouterChoice(RouterChoice.AUTO, Map.of()),
+        60_000,
+        false);
+  }
 
   private static final String COMPLETIONS = "/v1/completions";
 
@@ -46,6 +48,15 @@ class StandInLegsTest {
   @ParameterizedTest
   @EnumSource(KvConnector.class)
   void conversationsAreServedOverBothLegs(KvConnector connector) {
+    serve(connector, Style.CONTEXT_FIRST);
+  }
+
+  @Test
+  void trtllmCanBeginWithTheGeneration() {
+    serve(KvConnector.TRTLLM, Style.GENERATION_FIRST);
+  }
+
+  private static void serve(KvConnector connector, Style style) {
     List<StandInServer> servers = new ArrayList<>();
     List<String> workers = new ArrayList<>();
     for (EngineRole role : List.of(EngineRole.PREFILL, EngineRole.DECODE)) {
@@ -57,7 +68,7 @@ class StandInLegsTest {
         workers.add(server.leg());
       }
     }
-    try (TestGateway gateway = TestGateway.of(workers).disagg(APART).start()) {
+    try (TestGateway gateway = TestGateway.of(workers).disagg(apart(style)).start()) {
       for (int turn = 0; turn < 4; turn++) {
         for (int conversation = 0; conversation < 6; conversation++) {
           String id = "X-Session-ID: c" + conversation;

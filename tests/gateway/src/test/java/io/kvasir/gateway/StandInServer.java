@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import io.kvasir.embedded.EmbeddedEngine;
 import io.kvasir.embedded.EngineServer;
-import io.kvasir.embedded.disagg.DisaggSettings;
 import io.kvasir.embedded.disagg.EngineRole;
 import io.kvasir.embedded.disagg.KvConnector;
+import io.kvasir.embedded.disagg.RoleSettings;
 import io.kvasir.embedded.publish.EventForm;
 import io.kvasir.embedded.publish.EventPublisher;
 import io.kvasir.embedded.publish.EventSettings;
@@ -26,7 +26,7 @@ final class StandInServer implements AutoCloseable {
 
   private final EngineFlavor flavor;
   private final int ranks;
-  private final DisaggSettings part;
+  private final RoleSettings part;
   private final EngineServer server;
   private final EventPublisher publisher;
 
@@ -36,7 +36,7 @@ final class StandInServer implements AutoCloseable {
   }
 
   private StandInServer(
-      EngineFlavor flavor, int ranks, int blockTokens, boolean renders, DisaggSettings part)
+      EngineFlavor flavor, int ranks, int blockTokens, boolean renders, RoleSettings part)
       throws IOException {
     this.part = part;
     this.flavor = flavor;
@@ -94,7 +94,7 @@ final class StandInServer implements AutoCloseable {
   static StandInServer leg(EngineRole role, KvConnector connector, int ranks) {
     try {
       return new StandInServer(
-          connector.flavor(), ranks, BLOCK, false, DisaggSettings.builder(role, connector).build());
+          connector.flavor(), ranks, BLOCK, false, RoleSettings.builder(role, connector).build());
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

@@ -19,7 +19,7 @@ import io.kvasir.cli.terminal.Interrupts;
 import io.kvasir.cli.terminal.Machine;
 import io.kvasir.embedded.EmbeddedEngine;
 import io.kvasir.embedded.EngineServer;
-import io.kvasir.embedded.disagg.DisaggSettings;
+import io.kvasir.embedded.disagg.RoleSettings;
 import io.kvasir.embedded.publish.EventPublisher;
 import io.kvasir.embedded.publish.EventSettings;
 import io.kvasir.embedded.ranks.EmbeddedSettings;
@@ -101,7 +101,10 @@ public final class EngineCommand extends DeclaredOptions implements Callable<Int
     EmbeddedSettings settings = embedded.settings();
     Optional<EventSettings> standInFor = standIn.settings(host.value(), settings.ranks(), sources);
     requireEvents(settings, standInFor);
-    Optional<DisaggSettings> part = disagg.settings(standInFor, kv.kv(), sources);
+    Optional<RoleSettings> part = disagg.settings(standInFor, kv.kv(), sources);
+    if (part.isPresent() && !settings.groups().isEmpty()) {
+      throw new UsageException(GroupList.OPTION, "of a hybrid model excludes --role");
+    }
     int wanted = port.value();
     int loops = eventLoops.value();
     long drainMs = TimeUnit.SECONDS.toMillis(drain.value());
@@ -146,7 +149,7 @@ public final class EngineCommand extends DeclaredOptions implements Callable<Int
       EmbeddedSettings settings,
       RankPools.Place place,
       Optional<EventSettings> events,
-      Optional<DisaggSettings> part)
+      Optional<RoleSettings> part)
       throws IOException {
     return events.isPresent()
         ? EmbeddedEngine.open(settings, place, events.get(), part.orElse(null))
@@ -161,7 +164,7 @@ public final class EngineCommand extends DeclaredOptions implements Callable<Int
         : null;
   }
 
-  private static String role(DisaggSettings part, int transferPort) {
+  private static String role(RoleSettings part, int transferPort) {
     return ", "
         + part.role().id()
         + " over "

@@ -1,8 +1,8 @@
 package io.kvasir.cli.option;
 
-import io.kvasir.embedded.disagg.DisaggSettings;
 import io.kvasir.embedded.disagg.EngineRole;
 import io.kvasir.embedded.disagg.KvConnector;
+import io.kvasir.embedded.disagg.RoleSettings;
 import io.kvasir.embedded.publish.EventSettings;
 import io.kvasir.engine.execute.KvTransfer;
 import io.kvasir.engine.pool.KvShape;
@@ -43,8 +43,8 @@ public final class DisaggOptions extends DeclaredOptions {
           .candidates(Choices.EngineRoles.class)
           .help(
               29,
-              "Part of the engine in requests that two engines answer: prefill (or"
-                  + " context), decode (or generation), both (default: it answers alone).");
+              "Part of the engine in requests that two engines answer: prefill or context, decode or"
+                  + " generation, both (default: it answers alone).");
 
   private final Declared<KvConnector> connector =
       option(CONNECTOR, "NAME", null, DisaggOptions::connector)
@@ -128,25 +128,10 @@ public final class DisaggOptions extends DeclaredOptions {
    * @param sources the sources of values
    * @throws UsageException if a value is not allowed, or has no effect
    */
-  public Optional<DisaggSettings> settings(
+  public Optional<RoleSettings> settings(
       Optional<EventSettings> events, KvShape kv, Settings sources) {
     if (!role.isGiven()) {
-      for (String option :
-          List.of(
-              CONNECTOR,
-              BANDWIDTH,
-              LEASE,
-              TIMEOUT,
-              POLICY,
-              BOTH_WAYS,
-              ANSWER_TTL,
-              ENGINE_ID,
-              BOOTSTRAP_PORT,
-              AUTH_KEY)) {
-        if (sources.isSet(option)) {
-          throw new UsageException(option, "needs " + ROLE);
-        }
-      }
+      requireUnused(sources);
       return Optional.empty();
     }
     EngineFlavor flavor =
@@ -156,12 +141,12 @@ public final class DisaggOptions extends DeclaredOptions {
       throw new UsageException(CONNECTOR, "needs --flavor vllm, not " + flavor.id());
     }
     long bytes =
-        kv.bytesPerToken() == 0 ? DisaggSettings.DEFAULT_BYTES_PER_TOKEN : kv.bytesPerToken();
-    DisaggSettings.Builder settings =
-        DisaggSettings.builder(role.value(), chosen)
+        kv.bytesPerToken() == 0 ? RoleSettings.DEFAULT_BYTES_PER_TOKEN : kv.bytesPerToken();
+    RoleSettings.Builder settings =
+        RoleSettings.builder(role.value(), chosen)
             .link(new KvTransfer(bytes, bandwidth.value() * BYTES_PER_GB))
             .leaseMs(lease.value())
-            .waitMs(timeout.isGiven() ? timeout.value() : DisaggSettings.defaultWaitMs(chosen))
+            .waitMs(timeout.isGiven() ? timeout.value() : RoleSettings.defaultWaitMs(chosen))
             .recompute(policy.value() == Policy.RECOMPUTE)
             .bothWays(bothWays.value())
             .answerLeaseMs(answerTtl.value())
@@ -173,6 +158,25 @@ public final class DisaggOptions extends DeclaredOptions {
       return Optional.of(settings.build());
     } catch (IllegalArgumentException e) {
       throw new UsageException(ROLE, "does not fit: " + e.getMessage());
+    }
+  }
+
+  private static void requireUnused(Settings sources) {
+    for (String option :
+        List.of(
+            CONNECTOR,
+            BANDWIDTH,
+            LEASE,
+            TIMEOUT,
+            POLICY,
+            BOTH_WAYS,
+            ANSWER_TTL,
+            ENGINE_ID,
+            BOOTSTRAP_PORT,
+            AUTH_KEY)) {
+      if (sources.isSet(option)) {
+        throw new UsageException(option, "needs " + ROLE);
+      }
     }
   }
 

@@ -22,6 +22,11 @@ interface Dialect {
     return Pin.RankRule.ANY;
   }
 
+  /** Whether another engine may fetch KV if the first one has gone meanwhile. */
+  default boolean allowsAnotherFetch() {
+    return false;
+  }
+
   /** Whether a decode leg may come before its prefill leg. */
   boolean awaitsPrefill();
 

@@ -28,7 +28,7 @@ public final class Disagg implements KvLegs, AutoCloseable {
   /** What a transfer takes besides its bytes. */
   private static final long BASE_NS = 1_000_000;
 
-  private final DisaggSettings settings;
+  private final RoleSettings settings;
   private final EmbeddedSettings engine;
   private final RankLoop ranks;
   private final BlockHasher hasher;
@@ -48,7 +48,7 @@ public final class Disagg implements KvLegs, AutoCloseable {
    * @param hasher hashes answers
    */
   public Disagg(
-      DisaggSettings settings, EmbeddedSettings engine, RankLoop ranks, BlockHasher hasher) {
+      RoleSettings settings, EmbeddedSettings engine, RankLoop ranks, BlockHasher hasher) {
     this.settings = settings;
     this.engine = engine;
     this.ranks = ranks;
@@ -69,7 +69,11 @@ public final class Disagg implements KvLegs, AutoCloseable {
         new Transfers(
             timer,
             ranks,
-            new Transfers.Rules(dialect.awaitsPrefill(), dialect.rankRule(), this::durationNs),
+            new Transfers.Rules(
+                dialect.awaitsPrefill(),
+                dialect.allowsAnotherFetch(),
+                dialect.rankRule(),
+                this::durationNs),
             counts);
   }
 
@@ -125,7 +129,7 @@ public final class Disagg implements KvLegs, AutoCloseable {
   }
 
   /** {@return its settings} */
-  public DisaggSettings settings() {
+  public RoleSettings settings() {
     return settings;
   }
 

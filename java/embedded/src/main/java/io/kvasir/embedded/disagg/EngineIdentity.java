@@ -7,12 +7,12 @@ import org.jspecify.annotations.Nullable;
 /** An engine's names and address, as it gives them to others. Thread-safe. */
 final class EngineIdentity {
 
-  private final DisaggSettings settings;
+  private final RoleSettings settings;
   private final int ranks;
   private volatile @Nullable URI url;
   private volatile int transferPort;
 
-  EngineIdentity(DisaggSettings settings, int ranks) {
+  EngineIdentity(RoleSettings settings, int ranks) {
     this.settings = settings;
     this.ranks = ranks;
   }
@@ -47,7 +47,7 @@ final class EngineIdentity {
     return known;
   }
 
-  DisaggSettings settings() {
+  RoleSettings settings() {
     return settings;
   }
 

@@ -32,6 +32,8 @@ import org.jspecify.annotations.Nullable;
 final class Leg implements KvLeg {
 
   private static final long ROOM_RETRY_MS = 5;
+  private static final String OTHER_BLOCKS =
+      "the engines differ in the size or the hashes of blocks, or the legs in cache_salt";
 
   private final Disagg disagg;
   private final LegPlan plan;
@@ -120,21 +122,27 @@ final class Leg implements KvLeg {
                     disagg.onWorker(
                         worker -> {
                           if (failure == null) {
-                            arrived(sequence, reply, worker);
+                            arrived(sequence, arrival, reply, worker);
                           } else {
                             failed(sequence, failure, worker);
                           }
                         }));
   }
 
-  private void arrived(LegSequence sequence, ObjectNode reply, RankWorker worker) {
-    disagg.counts().onReceived();
+  private void arrived(LegSequence sequence, Arrival arrival, ObjectNode reply, RankWorker worker) {
     BlockHold hold = held;
     if (over || hold == null) {
+      disagg.counts().onReceived();
       return;
     }
+    int common = common(hold.hashes(), reply.path("hashes"));
+    if (arrival.wholePrompt() && common < hold.hashes().blocks()) {
+      failed(sequence, TransferFailure.because(OTHER_BLOCKS), worker);
+      return;
+    }
+    disagg.counts().onReceived();
     prefillCached = reply.path("cached_tokens").asInt();
-    worker.holds().store(hold, sequence.salt(), common(hold.hashes(), reply.path("hashes")));
+    worker.holds().store(hold, sequence.salt(), common);
     sequence.run();
   }
 

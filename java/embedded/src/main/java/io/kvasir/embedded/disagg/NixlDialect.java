@@ -78,6 +78,11 @@ final class NixlDialect implements Dialect {
   }
 
   @Override
+  public boolean allowsAnotherFetch() {
+    return true;
+  }
+
+  @Override
   public @Nullable LegPlan read(Incoming request, AskedCompletion asked) {
     KvParams params = KvParams.of(engine, asked, FIELDS);
     if (params == null) {

@@ -44,7 +44,7 @@ record Question(
         fields.integer("missing_tokens", 0, Integer.MAX_VALUE, 0),
         fields.integer("prompt_tokens", 0, Integer.MAX_VALUE, 0),
         hash == null ? null : hash.intValue(),
-        Objects.requireNonNullElse(waitMs, DisaggSettings.DEFAULT_LEASE_MS),
+        Objects.requireNonNullElse(waitMs, RoleSettings.DEFAULT_LEASE_MS),
         fields.has("params")
             ? (ObjectNode) Objects.requireNonNull(fields.get("params"))
             : Json.object());

@@ -20,14 +20,14 @@ final class TransferEndpoints {
   private static final int BAD_REQUEST = 400;
   private static final int GONE = 410;
 
-  private final DisaggSettings settings;
+  private final RoleSettings settings;
   private final int ranks;
   private final Transfers transfers;
   private final TransferCounts counts;
   private final RankMeters meters;
 
   TransferEndpoints(
-      DisaggSettings settings,
+      RoleSettings settings,
       int ranks,
       Transfers transfers,
       TransferCounts counts,

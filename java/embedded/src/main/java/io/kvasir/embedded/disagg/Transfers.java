@@ -19,7 +19,7 @@ import org.slf4j.LoggerFactory;
  * <p>A transfer is <i>expected</i> from the time its prefill leg is read, <i>pinned</i> when the
  * prompt is computed, <i>running</i> when blocks and question have met, and then gone. A pinned one
  * expires if nobody asks within its lease; a question fails if there are no blocks within its
- * limit. If a question is lost while its transfer runs, the blocks are pinned again.
+ * limit. If a question is lost while its transfer runs, the blocks are pinned again, or released.
  *
  * <p>Thread-safe: everything happens on the thread of the timer.
  */
@@ -37,10 +37,11 @@ final class Transfers {
    * What an engine's transfers have in common.
    *
    * @param awaited whether a question may come before its prefill leg
+   * @param fetchedAgain whether another question may follow one that is lost
    * @param rank which rank a question means
    * @param link the duration of a transfer, in nanoseconds, by its tokens
    */
-  record Rules(boolean awaited, Pin.RankRule rank, IntToLongFunction link) {}
+  record Rules(boolean awaited, boolean fetchedAgain, Pin.RankRule rank, IntToLongFunction link) {}
 
   /**
    * Numbers of transfers.
@@ -173,12 +174,20 @@ final class Transfers {
             transfer.question = null;
             if (transfer.pin != null) {
               counts.onFailed();
-              lease(key, transfer);
+              loseFetch(key, transfer);
             } else if (!transfer.expected) {
               byKey.remove(key);
             }
           }
         });
+  }
+
+  private void loseFetch(String key, Transfer transfer) {
+    if (rules.fetchedAgain()) {
+      lease(key, transfer);
+    } else {
+      fail(key, transfer, TransferFailure.because("whoever fetched transfer " + key + " is gone"));
+    }
   }
 
   private Transfer transfer(String key) {

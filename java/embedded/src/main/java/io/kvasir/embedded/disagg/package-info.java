@@ -8,7 +8,7 @@
  * of routers.
  *
  * <p>Tests: {@code NixlLegsTest}, {@code TrtllmLegsTest}, {@code BootstrapLegsTest}, {@code
- * ConcurrentLegsTest}, {@code CrowdedPoolsTest}.
+ * ConcurrentLegsTest}, {@code CrowdedPoolsTest}, {@code LegsUnderLoadTest}.
  */
 @NullMarked
 package io.kvasir.embedded.disagg;

@@ -4,7 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.kvasir.testing.harness.Await;
+import java.net.URI;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Tag;
@@ -44,6 +51,39 @@ class StandInProcessTest {
       engine.terminate();
       assertThat(engine.exitCode()).isZero();
     }
+  }
+
+  @Test
+  void enginesWithRolesAnswerARequestTogether() throws Exception {
+    String own = " --flavor sglang --transfer-bandwidth 100 --bootstrap-port 0";
+    try (ServingProcess prefill =
+            ServingProcess.engine(("--role prefill" + own).strip().split(" ", -1));
+        ServingProcess decode =
+            ServingProcess.engine(("--role decode" + own).strip().split(" ", -1))) {
+      JsonNode info = json(prefill, "/server_info");
+      assertThat(info.path("disaggregation_mode").asText()).isEqualTo("prefill");
+      int port = info.path("disaggregation_bootstrap_port").asInt();
+      assertThat(prefill.output()).contains(", prefill over bootstrap, KV from port " + port);
+      String leg =
+          "{\"prompt\":\"a prompt that is longer than a block of 32 tokens\",\"max_tokens\":3,"
+              + "\"bootstrap_host\":\"127.0.0.1\",\"bootstrap_room\":9,\"bootstrap_port\":"
+              + port
+              + "}";
+      CompletableFuture<HttpResponse<String>> first =
+          ServingProcess.HTTP.sendAsync(post(prefill, leg), BodyHandlers.ofString());
+      HttpResponse<String> answer =
+          ServingProcess.HTTP.send(post(decode, leg), BodyHandlers.ofString());
+      assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
+      assertThat(Await.result("prefill", first).statusCode()).isEqualTo(200);
+      assertThat(json(prefill, "/debug/transfers").path("sent").asInt()).isEqualTo(1);
+      assertThat(json(decode, "/debug/transfers").path("received").asInt()).isEqualTo(1);
+    }
+  }
+
+  private static HttpRequest post(ServingProcess engine, String body) {
+    return HttpRequest.newBuilder(URI.create(engine.url() + "/v1/completions"))
+        .POST(BodyPublishers.ofString(body))
+        .build();
   }
 
   @Test

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * @param role what it does
  * @param connector how KV moves
  * @param link the time model of a transfer
- * @param leaseMs how long blocks stay pinned that nobody fetches, in milliseconds
+ * @param leaseMs how long unfetched blocks stay pinned, in milliseconds
  * @param waitMs how long one leg waits for the other, in milliseconds
  * @param recompute whether a prompt is computed again if its KV does not come; if not, the request
  *     fails ({@code kv_load_failure_policy})
@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * @param engineId names the engine, of which each rank has a name of its own
  * @param authKey the key that signs generation requests of TensorRT-LLM; null accepts all
  */
-public record DisaggSettings(
+public record RoleSettings(
     EngineRole role,
     KvConnector connector,
     KvTransfer link,
@@ -48,7 +48,7 @@ public record DisaggSettings(
    *
    * @throws IllegalArgumentException naming what does not
    */
-  public DisaggSettings {
+  public RoleSettings {
     Checks.atLeast("leaseMs", leaseMs, 1);
     Checks.atLeast("waitMs", waitMs, 1);
     Checks.atLeast("answerLeaseMs", answerLeaseMs, 1);
@@ -108,7 +108,7 @@ public record DisaggSettings(
     }
 
     /**
-     * Sets {@link DisaggSettings#link()}.
+     * Sets {@link RoleSettings#link()}.
      *
      * @param value the time model
      * @return this builder
@@ -119,7 +119,7 @@ public record DisaggSettings(
     }
 
     /**
-     * Sets {@link DisaggSettings#leaseMs()}.
+     * Sets {@link RoleSettings#leaseMs()}.
      *
      * @param value milliseconds, at least 1
      * @return this builder
@@ -130,7 +130,7 @@ public record DisaggSettings(
     }
 
     /**
-     * Sets {@link DisaggSettings#waitMs()}.
+     * Sets {@link RoleSettings#waitMs()}.
      *
      * @param value milliseconds, at least 1
      * @return this builder
@@ -141,7 +141,7 @@ public record DisaggSettings(
     }
 
     /**
-     * Sets {@link DisaggSettings#recompute()}.
+     * Sets {@link RoleSettings#recompute()}.
      *
      * @param value whether prompts are computed again
      * @return this builder
@@ -152,7 +152,7 @@ public record DisaggSettings(
     }
 
     /**
-     * Sets {@link DisaggSettings#bothWays()}.
+     * Sets {@link RoleSettings#bothWays()}.
      *
      * @param value whether the KV of answers may be fetched
      * @return this builder
@@ -163,7 +163,7 @@ public record DisaggSettings(
     }
 
     /**
-     * Sets {@link DisaggSettings#answerLeaseMs()}.
+     * Sets {@link RoleSettings#answerLeaseMs()}.
      *
      * @param value milliseconds, at least 1
      * @return this builder
@@ -174,7 +174,7 @@ public record DisaggSettings(
     }
 
     /**
-     * Sets {@link DisaggSettings#engineId()}.
+     * Sets {@link RoleSettings#engineId()}.
      *
      * @param value the name
      * @return this builder
@@ -185,7 +185,7 @@ public record DisaggSettings(
     }
 
     /**
-     * Sets {@link DisaggSettings#authKey()}.
+     * Sets {@link RoleSettings#authKey()}.
      *
      * @param value the key; null accepts all requests
      * @return this builder
@@ -201,8 +201,8 @@ public record DisaggSettings(
      * @return the settings
      * @throws IllegalArgumentException naming what does not fit
      */
-    public DisaggSettings build() {
-      return new DisaggSettings(
+    public RoleSettings build() {
+      return new RoleSettings(
           role,
           connector,
           link,
@@ -214,6 +214,32 @@ public record DisaggSettings(
           engineId,
           authKey);
     }
+  }
+
+  /** {@return the settings, without the key} */
+  @Override
+  public String toString() {
+    return "RoleSettings[role="
+        + role.id()
+        + ", connector="
+        + connector.id()
+        + ", link="
+        + link
+        + ", leaseMs="
+        + leaseMs
+        + ", waitMs="
+        + waitMs
+        + ", recompute="
+        + recompute
+        + ", bothWays="
+        + bothWays
+        + ", answerLeaseMs="
+        + answerLeaseMs
+        + ", engineId="
+        + engineId
+        + ", authKey="
+        + (authKey == null ? "none" : "(a key)")
+        + "]";
   }
 
   /** {@return the name of a rank, which vLLM calls its engine id} */

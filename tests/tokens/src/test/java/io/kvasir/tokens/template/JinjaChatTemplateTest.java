@@ -134,6 +134,14 @@ class JinjaChatTemplateTest {
   }
 
   @Test
+  void lengthsMayBeFloatsAndBatchesEmptyAsInJinja() {
+    assertThat(render("{{ 'b.c'|truncate(3.0) }}{{ [1]|truncate(3.0) }}", Map.of()))
+        .isEqualTo("b.c[1]");
+    assertThat(render("{{ range(3)|batch(0)|list }}{{ []|batch(0)|list }}", Map.of()))
+        .isEqualTo("[[], [0, 1, 2]][]");
+  }
+
+  @Test
   void brokenUtf16IsRenderedAsItIs() {
     Map<String, String> broken = Map.of("x", "a\uDE00b\uD83D");
     assertThat(render("{{ x }}{{ x[1:]|length }}{{ x|reverse }}{{ x|upper }}", broken))

@@ -178,9 +178,16 @@ final class LazyFilters {
         () -> {
           Iterator<Object> items = PythonValues.iterator(value);
           return new LazyItems() {
+            private boolean begun;
+
             @Override
             protected Object compute() {
               List<Object> batch = new ArrayList<>();
+              boolean first = !begun && items.hasNext();
+              begun = true;
+              if (first && PythonOrder.equal(budget, 0L, arguments[0])) {
+                return batch;
+              }
               while (items.hasNext() && !isFull(batch)) {
                 budget.step();
                 batch.add(items.next());
@@ -188,7 +195,7 @@ final class LazyFilters {
               return batch.isEmpty() ? Missing.MISSING : filled(batch);
             }
 
-            /** A batch holds at least one item, whatever its size should be. */
+            /** A batch but the first holds at least one item, whatever its size should be. */
             private boolean isFull(List<Object> batch) {
               if (batch.isEmpty()) {
                 return false;

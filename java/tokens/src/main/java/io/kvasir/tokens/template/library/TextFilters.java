@@ -9,6 +9,7 @@ import io.kvasir.tokens.template.python.Operators;
 import io.kvasir.tokens.template.python.PercentFormat;
 import io.kvasir.tokens.template.python.PythonDict;
 import io.kvasir.tokens.template.python.PythonNumbers;
+import io.kvasir.tokens.template.python.PythonOrder;
 import io.kvasir.tokens.template.python.PythonRepr;
 import io.kvasir.tokens.template.python.PythonText;
 import io.kvasir.tokens.template.python.PythonTuple;
@@ -189,19 +190,21 @@ final class TextFilters {
   }
 
   private static Object truncate(Budget budget, Object value, Object[] arguments) {
-    long length = PythonNumbers.bounded(Arguments.or(arguments[0], 255L), "truncate");
+    Object length = Arguments.or(arguments[0], 255L);
     if (!(Arguments.or(arguments[2], "...") instanceof String end)) {
       throw TemplateFault.error("truncate: the end must be a string");
     }
     Object given = Arguments.or(arguments[3], None.NONE);
-    long leeway = given == None.NONE ? 5 : PythonNumbers.bounded(given, "truncate");
-    long kept = length - PythonText.length(end);
-    if (kept < 0 || leeway < 0) {
+    Object leeway = given == None.NONE ? 5L : given;
+    if (!PythonOrder.ordered(budget, ">=", length, PythonText.length(end))
+        || !PythonOrder.ordered(budget, ">=", leeway, 0L)) {
       throw TemplateFault.error("truncate: the length is less than the end's");
     }
-    if (PythonValues.length(value) <= length + leeway) {
+    Object longest = Operators.binary(budget, "+", length, leeway);
+    if (PythonOrder.ordered(budget, "<=", PythonValues.length(value), longest)) {
       return value;
     }
+    long kept = PythonNumbers.bounded(length, "truncate") - PythonText.length(end);
     if (!(value instanceof String text)) {
       throw TemplateFault.error("truncate of a " + PythonValues.typeName(value));
     }

@@ -112,6 +112,10 @@ class BootstrapLegsTest {
       assertThat(engine.refusal(TestEngine.TEXT, leg(1, -1))).isEqualTo("bootstrap_room");
       assertThat(engine.refusal(TestEngine.TEXT, leg(1, 7).without("bootstrap_host")))
           .isEqualTo("bootstrap_host");
+      if (engine == decode) {
+        assertThat(engine.refusal(TestEngine.TEXT, leg(1, 7).put("bootstrap_host", "prefill_1")))
+            .isEqualTo("bootstrap_host");
+      }
       assertThat(engine.refusal(TestEngine.TEXT, leg(1, 7).put("bootstrap_port", 0)))
           .isEqualTo("bootstrap_port");
       assertThat(engine.refusal(TestEngine.TEXT, leg(1, 7).put("disagg_prefill_dp_rank", "0")))
@@ -147,7 +151,7 @@ class BootstrapLegsTest {
 
     prefill.close();
     decode.close();
-    open(settings -> settings.link(TestEngine.SLOW));
+    open(settings -> settings.link(TestEngine.link(10)));
     Pending second = send(prefill, leg(1, ROOM));
     Pending decoding = send(decode, leg(1, ROOM));
     prefill.awaitCount("running", 1);
@@ -158,8 +162,42 @@ class BootstrapLegsTest {
   }
 
   @Test
+  void theLastOfSeveralPrefillLegsHasTheRoom() {
+    open(settings -> settings);
+    Pending first = send(prefill, leg(1, ROOM));
+    prefill.awaitCount("pinned_blocks", 5);
+    Pending second = send(prefill, leg(1, ROOM));
+    assertThat(first.await().status()).isEqualTo(500);
+    prefill.awaitCount("pinned_blocks", 5);
+    assertThat(second.reply).isNotDone();
+    TestEngine.ok(send(decode, leg(1, ROOM)).await());
+    TestEngine.ok(second.await());
+    prefill.awaitIdle();
+    decode.awaitIdle();
+    assertThat(prefill.count("sent")).isEqualTo(1);
+  }
+
+  @Test
+  void aRepeatedPrefillLegDoesNotLoseItsRoomToTheFirst() {
+    open(settings -> settings);
+    Pending decoding = send(decode, leg(1, ROOM));
+    prefill.awaitCount("waiting", 1);
+    for (int i = 0; i < 20; i++) {
+      Pending left = send(prefill, leg(1, 8));
+      Pending repeated = send(prefill, leg(1, 8));
+      left.run(left.call::cancel);
+      TestEngine.ok(send(decode, leg(1, 8)).await());
+      TestEngine.ok(repeated.await());
+    }
+    TestEngine.ok(send(prefill, leg(1, ROOM)).await());
+    TestEngine.ok(decoding.await());
+    prefill.awaitIdle();
+    decode.awaitIdle();
+  }
+
+  @Test
   void aDecodeThatDiesEndsItsPrefill() {
-    open(settings -> settings.link(TestEngine.SLOW));
+    open(settings -> settings.link(TestEngine.link(10)));
     Pending first = send(prefill, leg(1, ROOM));
     send(decode, leg(1, ROOM));
     prefill.awaitCount("running", 1);

@@ -75,6 +75,7 @@ class ConcurrentLegsTest {
   void pushNeedsTheEngineBeforehand() {
     open(KvConnector.NIXL_PUSH, settings -> settings.engineId("p"));
     meet(push(1));
+    refused(decode, 4, push(1).put("remote_host", "prefill_1"), "kv_transfer_params.remote_host");
   }
 
   private void meet(ObjectNode params) {
@@ -130,6 +131,10 @@ class ConcurrentLegsTest {
         3,
         mooncake(0).put("remote_bootstrap_addr", "127.0.0.1:1"),
         params + "remote_bootstrap_addr");
+    for (String address : List.of("abc", "ftp://x", "http://prefill_1:8998")) {
+      ObjectNode named = mooncake(0).put("remote_bootstrap_addr", address);
+      refused(decode, 3, named, params + "remote_bootstrap_addr");
+    }
     ObjectNode streamed = leg(1, TestEngine.json(PREFILL)).put("stream", true);
     assertThat(prefill.refusal(TestEngine.TEXT, streamed)).isEqualTo("stream");
     ObjectNode several = leg(1, TestEngine.json(PREFILL)).put("n", 2);
@@ -153,9 +158,9 @@ class ConcurrentLegsTest {
     assertThat(lonely.json().at("/error/message").asText()).contains("did not come within 60 ms");
     ObjectNode params = mooncake(1);
     prefill.close();
-    Reply nobody = decode.post(TestEngine.TEXT, 0, leg(4, params));
-    assertThat(nobody.status()).isEqualTo(500);
-    assertThat(nobody.json().at("/error/message").asText()).contains("does not answer");
+    Reply unreachable = decode.post(TestEngine.TEXT, 0, leg(4, params));
+    assertThat(unreachable.status()).isEqualTo(500);
+    assertThat(unreachable.json().at("/error/message").asText()).contains("does not answer");
     decode.awaitIdle();
   }
 }

@@ -139,6 +139,11 @@ class NixlLegsTest {
     wrong = decodeLeg(1, params.deepCopy().put("remote_engine_id", "another_dp0"));
     assertThat(decode.refusal(TestEngine.TEXT, wrong))
         .isEqualTo("kv_transfer_params.remote_engine_id");
+    for (String host : List.of("prefill_1", "a b", "user@host")) {
+      wrong = decodeLeg(1, params.deepCopy().put("remote_host", host));
+      assertThat(decode.refusal(TestEngine.TEXT, wrong))
+          .isEqualTo("kv_transfer_params.remote_host");
+    }
     assertThat(decode.refusal(TestEngine.TEXT, decodeLeg(2, params))).isEqualTo("prompt");
     decode.answer(TestEngine.TEXT, 0, decodeLeg(1, params));
     prefill.awaitIdle();
@@ -171,7 +176,7 @@ class NixlLegsTest {
 
   @Test
   void aClientThatLeavesLeavesNoBlocksBehind() {
-    open(settings -> settings.link(TestEngine.SLOW));
+    open(settings -> settings.link(TestEngine.link(0.1)));
     ObjectNode params = prefilled(1, 0);
     Pending pending = decode.send(TestEngine.TEXT, 0, decodeLeg(1, params));
     decode.awaitCount("arriving_blocks", 5);
@@ -184,7 +189,7 @@ class NixlLegsTest {
 
   @Test
   void aDecodeThatDiesLeavesTheBlocksToAnother() {
-    open(settings -> settings.link(TestEngine.SLOW));
+    open(settings -> settings.link(TestEngine.link(0.5))); // longer than the test
     ObjectNode params = prefilled(1, 0);
     decode.send(TestEngine.TEXT, 0, decodeLeg(1, params));
     prefill.awaitCount("running", 1);
@@ -193,6 +198,7 @@ class NixlLegsTest {
     assertThat(prefill.count("pinned_blocks")).isEqualTo(5);
     assertThat(prefill.count("failed")).isEqualTo(1);
     decode = TestEngine.open(EngineRole.DECODE, KvConnector.NIXL);
+    decode.answer(TestEngine.TEXT, 0, TestEngine.prompt(PROMPT, 1, 6)); // two tokens stay missing
     decode.answer(TestEngine.TEXT, 0, decodeLeg(1, params));
     prefill.awaitIdle();
   }

@@ -29,9 +29,6 @@ final class TestEngine implements AutoCloseable {
   static final String TEXT = "/v1/completions";
   static final String CHAT = "/v1/chat/completions";
 
-  /** Moves a token in 10 ms. */
-  static final KvTransfer SLOW = new KvTransfer(1, 1e-4);
-
   private static final double SPEED = 1e6;
 
   final EmbeddedEngine engine;
@@ -68,6 +65,11 @@ final class TestEngine implements AutoCloseable {
 
   static TestEngine open(EngineRole role, KvConnector connector) {
     return open(role, connector, settings -> settings);
+  }
+
+  /** Moves a token in some seconds of real time. */
+  static KvTransfer link(double seconds) {
+    return new KvTransfer(1, 1 / (seconds * SPEED));
   }
 
   int port() {

@@ -11,6 +11,7 @@ import io.kvasir.embedded.disagg.KvConnector;
 import io.kvasir.embedded.disagg.RoleSettings;
 import io.kvasir.exchange.Headers;
 import java.nio.charset.StandardCharsets;
+import java.util.Base64;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.function.UnaryOperator;
@@ -96,7 +97,11 @@ class TrtllmLegsTest {
         TestEngine.json("{'request_type':'generation_only','schedule_style':1}")
             .put("disagg_request_id", ID)
             .put("ctx_request_id", ID)
-            .put("ctx_info_endpoint", info.at("/ctx_info_endpoint/0").asText());
+            .setAll((ObjectNode) info);
+    refused(generation, params, "disaggregated_params.ctx_info_endpoint"); // a list
+    params.set("ctx_info_endpoint", info.at("/ctx_info_endpoint/0"));
+    refused(
+        generation, params.deepCopy().put("ctx_dp_size", 0), "disaggregated_params.ctx_dp_size");
     Pending pending = generation.send(TestEngine.TEXT, 0, leg(2, 4, params).put("stream", true));
     context.awaitCount("waiting", 1);
     context.answer(TestEngine.TEXT, 0, leg(2, 4, contextParams(ID).put("schedule_style", 1)));
@@ -146,12 +151,26 @@ class TrtllmLegsTest {
     for (String name : List.of("ctx_dp_rank", "encoded_opaque_state", "schedule_style")) {
       refused(generation, good.deepCopy().without(name), params + name);
     }
+    for (String address : List.of("abc", "localhost:8001", "ftp://x", "http://context_1:8001")) {
+      refused(
+          generation,
+          good.deepCopy().put("ctx_info_endpoint", address),
+          params + "ctx_info_endpoint");
+      String state = base64("kvasir " + address);
+      ObjectNode opaque =
+          good.deepCopy().put("encoded_opaque_state", state).without("ctx_info_endpoint");
+      refused(generation, opaque, params + "encoded_opaque_state");
+    }
     long rounded = (long) (double) good.path("ctx_request_id").longValue();
     refused(generation, good.deepCopy().put("ctx_request_id", rounded), params + "ctx_request_id");
     ObjectNode text = leg(1, 3, good).put("prompt", "a text");
     assertThat(generation.refusal(TestEngine.TEXT, text)).isEqualTo("prompt");
     generation.answer(TestEngine.TEXT, 0, leg(1, 3, good));
     context.awaitIdle();
+  }
+
+  private static String base64(String text) {
+    return Base64.getEncoder().encodeToString(text.getBytes(StandardCharsets.UTF_8));
   }
 
   private static void refused(TestEngine engine, ObjectNode params, String field) {
@@ -178,6 +197,7 @@ class TrtllmLegsTest {
 
   @Test
   void settingsDoNotShowTheirKey() {
+    open(settings -> settings);
     RoleSettings.Builder builder = RoleSettings.builder(EngineRole.DECODE, KvConnector.TRTLLM);
     assertThat(builder.build().toString()).contains("authKey=none");
     assertThat(builder.authKey("hidden-words").build().toString())

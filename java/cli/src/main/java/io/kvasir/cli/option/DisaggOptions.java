@@ -62,7 +62,7 @@ public final class DisaggOptions extends DeclaredOptions {
                   + " KV options below, a token has 70272 bytes of KV.");
 
   private final Declared<Long> lease =
-      seconds(LEASE, "30").help(32, "How long nixl pins blocks that nobody fetches");
+      seconds(LEASE, "30").help(32, "How long unfetched blocks of nixl stay pinned");
 
   private final Declared<Long> timeout =
       seconds(TIMEOUT, null)

@@ -7,6 +7,8 @@ import org.jspecify.annotations.Nullable;
 /** An engine's names and address, as it gives them to others. Thread-safe. */
 final class EngineIdentity {
 
+  private static final int MAX_PORT = 65_535;
+
   private final RoleSettings settings;
   private final int ranks;
   private volatile @Nullable URI url;
@@ -28,10 +30,31 @@ final class EngineIdentity {
     return transferPort;
   }
 
-  /** The address of an engine; a host with colons may lack its brackets. */
+  /**
+   * The address of an engine; a host with colons may lack its brackets.
+   *
+   * @throws IllegalArgumentException if they are no address
+   */
   static URI address(String host, int port) {
     boolean bare = host.indexOf(':') >= 0 && !host.startsWith("[");
-    return URI.create("http://" + (bare ? "[" + host + "]" : host) + ":" + port);
+    return httpUrl("http://" + (bare ? "[" + host + "]" : host) + ":" + port);
+  }
+
+  /**
+   * An address that can be asked over HTTP.
+   *
+   * @throws IllegalArgumentException if it cannot
+   */
+  static URI httpUrl(String text) {
+    URI url = URI.create(text);
+    if (!"http".equalsIgnoreCase(url.getScheme())
+        || url.getHost() == null
+        || url.getRawUserInfo() != null
+        || url.getPort() == 0
+        || url.getPort() > MAX_PORT) {
+      throw new IllegalArgumentException("it is no address like http://host:port");
+    }
+    return url;
   }
 
   /**

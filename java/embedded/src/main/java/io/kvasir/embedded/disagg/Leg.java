@@ -66,7 +66,7 @@ final class Leg implements KvLeg {
   @Override
   public boolean onEntered(LegSequence sequence, RankWorker worker) {
     if (plan.departure() != null) {
-      disagg.transfers().expect(plan.departure().key());
+      disagg.transfers().expect(plan.departure().key(), this);
     }
     if (plan.arrival() == null) {
       return true;
@@ -221,7 +221,7 @@ final class Leg implements KvLeg {
             ? worker.holds().hold(Purpose.PINNED, rank, tokens, hashes, request.scope())
             : null;
     if (hold == null) {
-      disagg.transfers().abandon(departure.key(), "the prompt's blocks cannot be kept");
+      disagg.transfers().abandon(departure.key(), this, "the prompt's blocks cannot be kept");
       return departure.ofAnswer() || failed(sequence, "the prompt's blocks cannot be kept");
     }
     Announcement said =
@@ -234,6 +234,7 @@ final class Leg implements KvLeg {
         .pin(
             new Pin(
                 departure.key(),
+                this,
                 disagg.settings().engineId(rank),
                 hold,
                 cachedTokens,
@@ -273,7 +274,7 @@ final class Leg implements KvLeg {
     over = true;
     releaseHeld();
     if (plan.departure() != null) {
-      disagg.transfers().abandon(plan.departure().key(), "the request of the KV has ended");
+      disagg.transfers().abandon(plan.departure().key(), this, "the request of the KV has ended");
     }
   }
 }

@@ -83,8 +83,8 @@ final class MooncakeDialect implements Dialect {
 
   private static URI bootstrap(KvParams params) {
     try {
-      URI url = URI.create(params.text(BOOTSTRAP));
-      if ("http".equals(url.getScheme()) && url.getHost() != null && url.getPath().isEmpty()) {
+      URI url = EngineIdentity.httpUrl(params.text(BOOTSTRAP));
+      if (url.getPath().isEmpty()) {
         return url;
       }
     } catch (IllegalArgumentException e) {

@@ -3,6 +3,7 @@ package io.kvasir.embedded.disagg;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.kvasir.embedded.ranks.BlockHold;
+import io.kvasir.embedded.ranks.KvLeg;
 import java.util.Arrays;
 import java.util.Map;
 import java.util.function.Consumer;
@@ -12,6 +13,7 @@ import org.jspecify.annotations.Nullable;
  * Pinned blocks that another engine is to fetch. Immutable.
  *
  * @param key names the transfer
+ * @param leg the prefill leg
  * @param engineId the name of the rank
  * @param hold the blocks
  * @param cachedTokens prompt tokens that were in the rank's pool before
@@ -21,6 +23,7 @@ import org.jspecify.annotations.Nullable;
  */
 record Pin(
     String key,
+    KvLeg leg,
     String engineId,
     BlockHold hold,
     int cachedTokens,

@@ -43,14 +43,13 @@ final class TransferClient {
    * @return the reply, or {@link TransferFailure}
    */
   CompletableFuture<ObjectNode> ask(URI engine, Question question) {
-    HttpRequest request =
-        HttpRequest.newBuilder(engine.resolve(PATH))
-            .timeout(Duration.ofMillis(question.waitMs()).plus(SLACK))
-            .header("content-type", "application/json")
-            .POST(BodyPublishers.ofByteArray(Json.bytes(question.json())))
-            .build();
-    CompletableFuture<HttpResponse<byte[]>> sent =
-        http.sendAsync(request, BodyHandlers.ofByteArray());
+    CompletableFuture<HttpResponse<byte[]>> sent;
+    try {
+      sent = http.sendAsync(request(engine, question), BodyHandlers.ofByteArray());
+    } catch (IllegalArgumentException e) {
+      return CompletableFuture.failedFuture(
+          TransferFailure.because(engine + " cannot be asked: " + e.getMessage()));
+    }
     long number = questions.getAndIncrement();
     inFlight.put(number, sent);
     return sent.handle(
@@ -65,6 +64,14 @@ final class TransferClient {
           }
           return read(engine, reply);
         });
+  }
+
+  private static HttpRequest request(URI engine, Question question) {
+    return HttpRequest.newBuilder(engine.resolve(PATH))
+        .timeout(Duration.ofMillis(question.waitMs()).plus(SLACK))
+        .header("content-type", "application/json")
+        .POST(BodyPublishers.ofByteArray(Json.bytes(question.json())))
+        .build();
   }
 
   /** Gives up all questions, as their engine has ended. */

@@ -1,5 +1,6 @@
 package io.kvasir.embedded.disagg;
 
+import io.kvasir.embedded.ranks.KvLeg;
 import io.kvasir.embedded.ranks.RankLoop;
 import java.util.HashMap;
 import java.util.Map;
@@ -18,14 +19,17 @@ import org.slf4j.LoggerFactory;
  *
  * <p>A transfer is <i>expected</i> from the time its prefill leg is read, <i>pinned</i> when the
  * prompt is computed, <i>running</i> when blocks and question have met, and then gone. A pinned one
- * expires if nobody asks within its lease; a question fails if there are no blocks within its
- * limit. If a question is lost while its transfer runs, the blocks are pinned again, or released.
+ * expires if no question comes within its lease; a question fails if there are no blocks within its
+ * limit. Of several prefill legs under one key, the last one has the transfer, and the others fail.
+ * If a question is lost while its transfer runs, the blocks are pinned again, or released.
  *
  * <p>Thread-safe: everything happens on the thread of the timer.
  */
 final class Transfers {
 
   private static final Logger LOG = LoggerFactory.getLogger(Transfers.class);
+
+  private static final String TWICE = "the transfer was begun twice";
 
   private final ScheduledExecutorService timer;
   private final RankLoop ranks;
@@ -60,8 +64,12 @@ final class Transfers {
   }
 
   private static final class Transfer {
-    boolean expected;
+    /** The prefill leg that has begun last; null if none has. */
+    @Nullable KvLeg leg;
+
+    /** The blocks of that leg, once they are computed. */
     @Nullable Pin pin;
+
     long leaseMs;
     @Nullable Question question;
     @Nullable Asker asker;
@@ -99,20 +107,33 @@ final class Transfers {
         });
   }
 
-  /** A prefill leg begins. */
-  void expect(String key) {
-    timer.execute(() -> transfer(key).expected = true);
+  /** A prefill leg begins, and has the transfer from now on. */
+  void expect(String key, KvLeg leg) {
+    timer.execute(
+        () -> {
+          Transfer transfer = transfer(key);
+          Pin earlier = transfer.pin;
+          transfer.leg = leg;
+          if (earlier != null) {
+            LOG.warn("Transfer {} is begun twice; the first one is dropped", key);
+            transfer.stopAlarm();
+            transfer.pin = null;
+            release(earlier, TransferFailure.because(TWICE));
+            awaitPin(transfer);
+          }
+        });
   }
 
-  /** A prefill leg has its blocks. */
+  /** A prefill leg has its blocks; they go at once if the transfer is that of a later leg. */
   void pin(Pin pin, long leaseMs) {
     timer.execute(
         () -> {
           Transfer transfer = transfer(pin.key());
-          if (transfer.pin != null) {
-            LOG.warn("Transfer {} is begun twice; the first one is dropped", pin.key());
-            release(transfer.pin, TransferFailure.because("the transfer was begun twice"));
+          if (transfer.leg != null && transfer.leg != pin.leg()) {
+            release(pin, TransferFailure.because(TWICE));
+            return;
           }
+          transfer.leg = pin.leg();
           transfer.pin = pin;
           transfer.leaseMs = leaseMs;
           lease(pin.key(), transfer);
@@ -120,12 +141,12 @@ final class Transfers {
         });
   }
 
-  /** A prefill leg has failed, or its client has left. */
-  void abandon(String key, String reason) {
+  /** A prefill leg has failed, or its client has left. No effect on the transfer of another leg. */
+  void abandon(String key, KvLeg leg, String reason) {
     timer.execute(
         () -> {
           Transfer transfer = byKey.get(key);
-          if (transfer != null) {
+          if (transfer != null && transfer.leg == leg) {
             counts.onFailed();
             fail(key, transfer, TransferFailure.because(reason));
           }
@@ -153,17 +174,13 @@ final class Transfers {
           transfer.question = question;
           transfer.asker = asker;
           if (transfer.pin == null) {
-            Transfer waiting = transfer;
-            transfer.alarm =
-                after(
-                    TimeUnit.MILLISECONDS.toNanos(question.waitMs()),
-                    () -> giveUp(question, waiting));
+            awaitPin(transfer);
           }
           meet(question.key(), transfer);
         });
   }
 
-  /** Whoever asked is gone. */
+  /** The engine that asked is gone. */
   void forget(String key, Asker asker) {
     timer.execute(
         () -> {
@@ -175,7 +192,7 @@ final class Transfers {
             if (transfer.pin != null) {
               counts.onFailed();
               loseFetch(key, transfer);
-            } else if (!transfer.expected) {
+            } else if (transfer.leg == null) {
               byKey.remove(key);
             }
           }
@@ -186,7 +203,19 @@ final class Transfers {
     if (rules.fetchedAgain()) {
       lease(key, transfer);
     } else {
-      fail(key, transfer, TransferFailure.because("whoever fetched transfer " + key + " is gone"));
+      fail(
+          key,
+          transfer,
+          TransferFailure.because("the engine that fetched transfer " + key + " is gone"));
+    }
+  }
+
+  /** Limits how long a question, if there is one, waits for blocks. */
+  private void awaitPin(Transfer transfer) {
+    Question question = transfer.question;
+    if (question != null) {
+      transfer.alarm =
+          after(TimeUnit.MILLISECONDS.toNanos(question.waitMs()), () -> giveUp(question, transfer));
     }
   }
 
@@ -242,8 +271,7 @@ final class Transfers {
       counts.onFailed();
       transfer.question = null;
       transfer.asker = null;
-      lease(key, transfer);
-      asker.onFailed(wrong);
+      asker.onFailed(wrong); // the lease goes on
       return;
     }
     transfer.stopAlarm();

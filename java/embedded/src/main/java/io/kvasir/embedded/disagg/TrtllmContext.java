@@ -77,7 +77,7 @@ record TrtllmContext(
     if (!text.startsWith(STATE_PREFIX)) {
       throw new IllegalArgumentException("it has no address");
     }
-    return URI.create(text.substring(STATE_PREFIX.length()));
+    return EngineIdentity.httpUrl(text.substring(STATE_PREFIX.length()));
   }
 
   /** What the reply says about a computed prompt. */

@@ -35,6 +35,7 @@ final class TrtllmDialect implements Dialect {
   static final String STATE = "encoded_opaque_state";
   static final String ENDPOINT = "ctx_info_endpoint";
   static final String DP_RANK = "ctx_dp_rank";
+  static final String DP_SIZE = "ctx_dp_size";
   static final String STYLE = "schedule_style";
   static final String CONVERSATION = "conversation_id";
   static final String USAGE = "ctx_usage";
@@ -56,6 +57,7 @@ final class TrtllmDialect implements Dialect {
           STATE,
           ENDPOINT,
           DP_RANK,
+          DP_SIZE,
           STYLE,
           CONVERSATION,
           USAGE,
@@ -104,6 +106,7 @@ final class TrtllmDialect implements Dialect {
   private static void checkTypes(RequestFields params) {
     params.number(CTX_REQUEST_ID, 0, Long.MAX_VALUE);
     params.number(DP_RANK, 0, Integer.MAX_VALUE);
+    params.number(DP_SIZE, 1, Integer.MAX_VALUE);
     params.number(STYLE, 0, GENERATION_FIRST);
     params.text(STATE);
     params.text(CONVERSATION);
@@ -205,7 +208,7 @@ final class TrtllmDialect implements Dialect {
     String state = params.text(STATE);
     try {
       if (endpoint != null) {
-        return URI.create(endpoint);
+        return EngineIdentity.httpUrl(endpoint);
       }
       if (state != null) {
         return TrtllmContext.addressIn(state);
@@ -223,7 +226,7 @@ final class TrtllmDialect implements Dialect {
       return;
     }
     ObjectNode params = info.putObject(NAME);
-    params.put("ctx_dp_size", engine.ranks());
+    params.put(DP_SIZE, engine.ranks());
     if (engine.ranks() == 1) {
       params.put(DP_RANK, 0);
     } else {

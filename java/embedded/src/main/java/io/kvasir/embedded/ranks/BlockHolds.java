@@ -2,23 +2,27 @@ package io.kvasir.embedded.ranks;
 
 import io.kvasir.embedded.ranks.BlockHold.Purpose;
 import io.kvasir.engine.execute.AdpWorker;
+import io.kvasir.engine.execute.CrowdedPoolException;
 import io.kvasir.engine.pool.BlockPool;
 import io.kvasir.engine.pool.CommitBatch;
 import io.kvasir.engine.pool.LeaseBatch;
 import io.kvasir.hash.BlockHashes;
 import io.kvasir.model.CacheScope;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Blocks that transfers keep in the ranks' pools, besides those of requests.
  *
  * <p>They may leave too little room for requests. Pinned blocks go when their lease ends. Blocks
  * that have arrived are kept until their request runs, unless no request can run otherwise: {@link
- * #releaseArrived}.
+ * #crowd}.
  *
  * <p>Confined to the ranks' thread.
  */
@@ -27,6 +31,11 @@ public final class BlockHolds {
   /** Most holds of a rank at the same time. */
   public static final int MAX = 1024;
 
+  private static final Logger LOG = LoggerFactory.getLogger(BlockHolds.class);
+
+  /** Least time between two warnings. */
+  private static final long WARN_NS = 1_000_000_000;
+
   private final AdpWorker worker;
   private final List<BlockFeed> feeds;
   private final RankMeters meters;
@@ -34,6 +43,7 @@ public final class BlockHolds {
   private final LeaseBatch lease = new LeaseBatch();
   private final CommitBatch commit = new CommitBatch();
   private final int[] oneLease = new int[1];
+  private long warnedNs = System.nanoTime() - WARN_NS;
 
   BlockHolds(AdpWorker worker, List<BlockFeed> feeds, RankMeters meters) {
     this.worker = worker;
@@ -113,19 +123,34 @@ public final class BlockHolds {
   }
 
   /**
-   * Releases the blocks that have arrived, because no request can run: they stay in the pool as
+   * Looks whether an iteration has failed because transfers keep the blocks that requests need, and
+   * for no other reason. If so, releases the blocks that have arrived: they stay in the pool as
    * long as nothing else needs their room.
    *
-   * @return whether any blocks were kept
+   * @param failure the failure
+   * @param nowNs the time
+   * @return whether the iteration is to be repeated until there is room
    */
-  boolean releaseArrived() {
-    boolean any = !holds.isEmpty();
+  boolean crowd(RuntimeException failure, long nowNs) {
+    if (holds.isEmpty() || !onlyCrowded(failure)) {
+      return false;
+    }
+    if (nowNs - warnedNs >= WARN_NS) {
+      warnedNs = nowNs;
+      LOG.warn("Requests wait for blocks that transfers keep: {}", failure.getMessage());
+    }
     for (BlockHold hold : new ArrayList<>(holds)) {
       if (hold.yields) {
         release(hold);
       }
     }
-    return any;
+    return true;
+  }
+
+  /** Failures of several ranks come as one, which has the others. */
+  private static boolean onlyCrowded(RuntimeException failure) {
+    return failure instanceof CrowdedPoolException
+        && Arrays.stream(failure.getSuppressed()).allMatch(CrowdedPoolException.class::isInstance);
   }
 
   /**

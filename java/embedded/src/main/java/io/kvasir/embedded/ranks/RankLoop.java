@@ -307,8 +307,7 @@ public final class RankLoop implements AutoCloseable {
       durationNs = worker.iterate(startNs);
       failures = 0;
     } catch (RuntimeException e) {
-      if (e instanceof IllegalStateException && worker.holds().releaseArrived()) {
-        LOG.debug("Requests wait for blocks that transfers keep", e);
+      if (worker.holds().crowd(e, startNs)) {
         waitUntil(startNs + CROWDED_NS);
       } else {
         failures++;

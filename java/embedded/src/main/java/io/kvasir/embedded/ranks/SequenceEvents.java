@@ -152,7 +152,7 @@ public final class SequenceEvents implements RequestListener {
     }
   }
 
-  /** Passes the legs that were computed in a step to those who move their KV. */
+  /** Passes the legs that were computed in a step to their legs. */
   void afterStep(RankLoop ranks, RankWorker worker) {
     for (Computed each : computed) {
       LegSequence sequence = new LegSequence(ranks, each.sequence);

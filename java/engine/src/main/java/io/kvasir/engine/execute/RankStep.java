@@ -70,8 +70,7 @@ final class RankStep {
       return 0;
     }
     if (plan.size() == 0) {
-      throw new IllegalStateException(
-          "rank " + rank + " can start nothing: its pool has other users, " + pool.occupancy());
+      throw new CrowdedPoolException(rank, pool.occupancy());
     }
     pool.submit();
     long durationNs = engine.step(plan);

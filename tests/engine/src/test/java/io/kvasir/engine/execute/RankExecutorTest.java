@@ -324,7 +324,7 @@ class RankExecutorTest {
       raw[0].lease(intruder);
       instance.submit(request(1, 100, 12, 1));
       assertThatThrownBy(instance::iterate)
-          .isInstanceOf(IllegalStateException.class)
+          .isInstanceOf(CrowdedPoolException.class)
           .hasMessageStartingWith("rank 0 can start nothing: its pool has other users");
     }
   }

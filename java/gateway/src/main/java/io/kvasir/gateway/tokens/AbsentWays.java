@@ -20,10 +20,16 @@ final class AbsentWays {
 
   private static final long RETRY_NS = TimeUnit.MINUTES.toNanos(RETRY_MINUTES);
 
+  private static final int BAD_REQUEST = 400;
+  private static final int UNPROCESSABLE = 422;
+
   private final long lives;
 
   /** When each way that is lacking was asked last. */
   private final Map<String, Long> missing = new ConcurrentHashMap<>();
+
+  /** Ways that have answered. */
+  private final Set<String> present = ConcurrentHashMap.newKeySet();
 
   private final Set<String> named = ConcurrentHashMap.newKeySet();
   private final Map<String, Pause> pauses = new ConcurrentHashMap<>();
@@ -72,11 +78,20 @@ final class AbsentWays {
 
   /** The maker has answered in a way. Returns whether it was lacking. */
   boolean remove(String way) {
+    present.add(way);
     boolean lacked = missing.remove(way) != null;
     if (lacked) {
       named.clear();
     }
     return lacked;
+  }
+
+  /**
+   * Whether an answer means that the maker does not have a way. The refusal of one question does
+   * not, once others were answered: the question is at fault.
+   */
+  boolean isAbsence(String way, int status) {
+    return !(present.contains(way) && (status == BAD_REQUEST || status == UNPROCESSABLE));
   }
 
   /** Whether the maker does not have a way. */

@@ -370,7 +370,9 @@ public final class TokenQuestions {
         found.add(tokens);
         next(step, found);
       } else if (way.absent().contains(outcome.status())) {
-        step.lacks.add(way.id(), clockNs.getAsLong());
+        if (step.lacks.isAbsence(way.id(), outcome.status())) {
+          step.lacks.add(way.id(), clockNs.getAsLong());
+        }
         nextWay();
       } else {
         if (outcome.failed()) {

@@ -138,6 +138,7 @@ class WrongUsageTest {
         "engine --flavor vllm --lease-seconds 3 | --lease-seconds needs --role",
         "engine --flavor sglang --role both | --role does not fit: an engine of SGLang is for prefill or for decode",
         "engine --flavor trtllm --role context --kv-connector nixl | --kv-connector needs --flavor vllm, not trtllm",
+        "engine --flavor vllm --role both --kv-connector mooncake --side-channel-port 5600 | --side-channel-port needs --kv-connector nixl or nixl_push",
         "engine --flavor vllm --role both --kv-connector p2p | --kv-connector must be one of nixl, nixl_push, mooncake, not 'p2p'",
         "engine --flavor vllm --role both --kv-connector mooncake --bidirectional-kv-xfer true | --role does not fit: only nixl moves KV both ways",
         "engine --flavor vllm --role decode --groups full,mamba | --groups of a hybrid model excludes --role",

@@ -148,6 +148,7 @@ public final class DisaggOptions extends DeclaredOptions {
     if (chosen.flavor() != flavor) {
       throw new UsageException(CONNECTOR, "needs --flavor vllm, not " + flavor.id());
     }
+    requireEffect(chosen, sources);
     long bytes =
         kv.bytesPerToken() == 0 ? RoleSettings.DEFAULT_BYTES_PER_TOKEN : kv.bytesPerToken();
     RoleSettings.Builder settings =
@@ -166,6 +167,23 @@ public final class DisaggOptions extends DeclaredOptions {
       return Optional.of(settings.build());
     } catch (IllegalArgumentException e) {
       throw new UsageException(ROLE, "does not fit: " + e.getMessage());
+    }
+  }
+
+  /** Refuses options that have no effect with a connector. */
+  private void requireEffect(KvConnector used, Settings sources) {
+    boolean nixl = used == KvConnector.NIXL || used == KvConnector.NIXL_PUSH;
+    if (!nixl && sources.isSet(LEASE)) {
+      throw new UsageException(LEASE, "needs " + CONNECTOR + " nixl or nixl_push");
+    }
+    if (!bothWays.value() && sources.isSet(ANSWER_TTL)) {
+      throw new UsageException(ANSWER_TTL, "needs " + BOTH_WAYS + " true");
+    }
+    if (used != KvConnector.MOONCAKE
+        && used != KvConnector.BOOTSTRAP
+        && sources.isSet(BOOTSTRAP_PORT)) {
+      throw new UsageException(
+          BOOTSTRAP_PORT, "needs " + CONNECTOR + " mooncake, or --flavor sglang");
     }
   }
 

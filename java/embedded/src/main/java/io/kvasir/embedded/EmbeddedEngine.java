@@ -215,6 +215,26 @@ public final class EmbeddedEngine implements Upstream {
     if (disagg != null) {
       disagg.addTo(own);
     }
+    return alone(own);
+  }
+
+  /** The endpoints by which other engines fetch the KV of one rank. */
+  Upstream sideChannel(int rank) {
+    Routes own = new Routes();
+    if (disagg != null) {
+      disagg.addSideChannel(rank, own);
+    }
+    return alone(own);
+  }
+
+  /** Replies name the ports of ranks from now on. */
+  void namesSideChannels(int portOfFirst) {
+    if (disagg != null) {
+      disagg.namesSideChannels(portOfFirst);
+    }
+  }
+
+  private Upstream alone(Routes own) {
     return new Upstream() {
       @Override
       public UpstreamCall send(UpstreamRequest request, ReplyListener reply, Executor loop) {

@@ -180,19 +180,20 @@ class BootstrapLegsTest {
   @Test
   void aRepeatedPrefillLegDoesNotLoseItsRoomToTheFirst() {
     open(settings -> settings);
-    Pending decoding = send(decode, leg(1, ROOM));
-    prefill.awaitCount("waiting", 1);
-    for (int i = 0; i < 20; i++) {
-      Pending left = send(prefill, leg(1, 8));
-      Pending repeated = send(prefill, leg(1, 8));
+    for (int i = 0; i < 5; i++) {
+      ObjectNode longer = leg(1, ROOM);
+      longer.set("prompt", TestEngine.prompt(30, 1, 6).get("prompt"));
+      Pending left = send(prefill, longer);
+      prefill.awaitCount("pinned_blocks", 8);
+      Pending repeated = send(prefill, leg(1, ROOM));
       left.run(left.call::cancel);
-      TestEngine.ok(send(decode, leg(1, 8)).await());
+      prefill.awaitCount("pinned_blocks", 5); // those of the second leg
+      TestEngine.ok(send(decode, leg(1, ROOM)).await());
       TestEngine.ok(repeated.await());
     }
-    TestEngine.ok(send(prefill, leg(1, ROOM)).await());
-    TestEngine.ok(decoding.await());
     prefill.awaitIdle();
     decode.awaitIdle();
+    assertThat(prefill.count("sent")).isEqualTo(5);
   }
 
   @Test

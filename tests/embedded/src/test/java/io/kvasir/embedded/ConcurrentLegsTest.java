@@ -67,18 +67,31 @@ class ConcurrentLegsTest {
     assertThat(query).hasSize(2);
     assertThat(query.at("/1/engine_id").asText()).endsWith("_dp1");
     assertThat(query.at("/1/worker_addr/0/0").asText()).isEqualTo("127.0.0.1:" + prefill.port());
-    meet(mooncake(1));
+    meet(mooncake(1), "remote_engine_id");
     assertThat(decode.client.get("/query").json()).hasSize(2); // both roles
   }
 
   @Test
   void pushNeedsTheEngineBeforehand() {
     open(KvConnector.NIXL_PUSH, settings -> settings.engineId("p"));
-    meet(push(1));
+    meet(push(1), "remote_engine_id");
     refused(decode, 4, push(1).put("remote_host", "prefill_1"), "kv_transfer_params.remote_host");
   }
 
-  private void meet(ObjectNode params) {
+  @Test
+  void eachRankHasASideChannel() {
+    open(KvConnector.NIXL_PUSH, settings -> settings.engineId("p"));
+    try (SideChannels side = TestEngine.sideChannels(prefill)) {
+      meet(push(1).put("remote_port", side.port() + 1), "remote_port");
+      ObjectNode said = prefill.answer(TestEngine.TEXT, 1, leg(1, TestEngine.json(PREFILL)));
+      assertThat(said.at("/kv_transfer_params/remote_port").asInt()).isEqualTo(side.port() + 1);
+      ObjectNode wrong = push(1).put("remote_port", side.port());
+      refused(decode, 4, wrong, "kv_transfer_params.remote_port");
+      decode.answer(TestEngine.TEXT, 0, leg(4, push(1).put("remote_port", side.port() + 1)));
+    }
+  }
+
+  private void meet(ObjectNode params, String otherRank) {
     Pending decoding = decode.send(TestEngine.TEXT, 0, leg(4, params));
     prefill.awaitCount("waiting", 1);
     prefill.answer(TestEngine.TEXT, 1, leg(1, TestEngine.json(PREFILL)));
@@ -95,7 +108,7 @@ class ConcurrentLegsTest {
 
     prefill.answer(TestEngine.TEXT, 0, leg(1, TestEngine.json(PREFILL)));
     assertThat(decode.refusal(TestEngine.TEXT, leg(4, params)))
-        .isEqualTo("kv_transfer_params.remote_engine_id");
+        .isEqualTo("kv_transfer_params." + otherRank);
   }
 
   @Test

@@ -18,6 +18,7 @@ import io.kvasir.exchange.Headers;
 import io.kvasir.testing.harness.Await;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.net.ServerSocket;
 import java.util.function.UnaryOperator;
 
 /** A stand-in with a role, of two ranks with small pools, behind a port. */
@@ -65,6 +66,20 @@ final class TestEngine implements AutoCloseable {
 
   static TestEngine open(EngineRole role, KvConnector connector) {
     return open(role, connector, settings -> settings);
+  }
+
+  /** Opens ports for the ranks of an engine. */
+  static SideChannels sideChannels(TestEngine of) {
+    for (int attempt = 0; ; attempt++) {
+      try (ServerSocket free = new ServerSocket(0)) {
+        int port = free.getLocalPort() + 1 + attempt; // its own is still taken
+        return SideChannels.open(of.engine, "127.0.0.1", port);
+      } catch (IOException e) {
+        if (attempt == 20) {
+          throw new UncheckedIOException(e);
+        }
+      }
+    }
   }
 
   /** Moves a token in some seconds of real time. */

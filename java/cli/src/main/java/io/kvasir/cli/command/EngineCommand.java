@@ -19,6 +19,7 @@ import io.kvasir.cli.terminal.Interrupts;
 import io.kvasir.cli.terminal.Machine;
 import io.kvasir.embedded.EmbeddedEngine;
 import io.kvasir.embedded.EngineServer;
+import io.kvasir.embedded.SideChannels;
 import io.kvasir.embedded.disagg.RoleSettings;
 import io.kvasir.embedded.publish.EventPublisher;
 import io.kvasir.embedded.publish.EventSettings;
@@ -105,15 +106,17 @@ public final class EngineCommand extends DeclaredOptions implements Callable<Int
     if (part.isPresent() && !settings.groups().isEmpty()) {
       throw new UsageException(GroupList.OPTION, "of a hybrid model excludes --role");
     }
+    Optional<Integer> sidePort = disagg.sideChannelPort(part, settings.ranks());
     int wanted = port.value();
     int loops = eventLoops.value();
     long drainMs = TimeUnit.SECONDS.toMillis(drain.value());
     try (OpenDevices devices = device.open(machine, console);
         EmbeddedEngine engine = open(settings, devices.place(kv.kv()), standInFor, part);
         EngineServer server = EngineServer.start(engine, host.value(), wanted, loops);
-        EngineServer bootstrap = bootstrap(engine)) {
+        EngineServer bootstrap = bootstrap(engine);
+        SideChannels side = sideChannels(engine, sidePort)) {
       String reached = host.value().equals("0.0.0.0") ? "127.0.0.1" : host.value();
-      int transferPort = bootstrap == null ? server.port() : bootstrap.port();
+      int transferPort = transferPort(server, bootstrap, side);
       engine.listens(reached, server.port(), transferPort);
       String url = "http://" + reached + ":" + server.port();
       String announcement =
@@ -162,6 +165,19 @@ public final class EngineCommand extends DeclaredOptions implements Callable<Int
     return port.isPresent()
         ? EngineServer.start(engine.transfers(), host.value(), port.get(), 1)
         : null;
+  }
+
+  private @Nullable SideChannels sideChannels(EmbeddedEngine engine, Optional<Integer> port)
+      throws IOException {
+    return port.isPresent() ? SideChannels.open(engine, host.value(), port.get()) : null;
+  }
+
+  private static int transferPort(
+      EngineServer server, @Nullable EngineServer bootstrap, @Nullable SideChannels side) {
+    if (side != null) {
+      return side.port();
+    }
+    return bootstrap == null ? server.port() : bootstrap.port();
   }
 
   private static String role(RoleSettings part, int transferPort) {

@@ -28,6 +28,7 @@ public final class DisaggOptions extends DeclaredOptions {
   private static final String ANSWER_TTL = "--decoder-kv-blocks-ttl";
   private static final String ENGINE_ID = "--kv-engine-id";
   private static final String BOOTSTRAP_PORT = "--bootstrap-port";
+  private static final String SIDE_PORT = "--side-channel-port";
   private static final String AUTH_KEY = "--internal-request-auth-key-file";
   private static final double MIN_BANDWIDTH = 1e-6;
   private static final double MAX_BANDWIDTH = 1e6;
@@ -92,6 +93,13 @@ public final class DisaggOptions extends DeclaredOptions {
               "A port of its own for /query of mooncake and the rooms of sglang; 0 takes a"
                   + " free one (default: that of --port).");
 
+  private final Declared<String> sidePort =
+      text(SIDE_PORT, "N", null)
+          .help(
+              38,
+              "Port of rank 0's side channel of nixl and nixl_push, plus one for each further rank"
+                  + " (default: that of --port, for all ranks).");
+
   private final Declared<Path> authKey =
       path(AUTH_KEY)
           .help(39, "Has the key that signs generation requests of trtllm (default: none).");
@@ -140,6 +148,7 @@ public final class DisaggOptions extends DeclaredOptions {
     if (chosen.flavor() != flavor) {
       throw new UsageException(CONNECTOR, "needs --flavor vllm, not " + flavor.id());
     }
+    requireEffect(chosen, sources);
     long bytes =
         kv.bytesPerToken() == 0 ? RoleSettings.DEFAULT_BYTES_PER_TOKEN : kv.bytesPerToken();
     RoleSettings.Builder settings =
@@ -161,6 +170,23 @@ public final class DisaggOptions extends DeclaredOptions {
     }
   }
 
+  /** Refuses options that have no effect with a connector. */
+  private void requireEffect(KvConnector used, Settings sources) {
+    boolean nixl = used == KvConnector.NIXL || used == KvConnector.NIXL_PUSH;
+    if (!nixl && sources.isSet(LEASE)) {
+      throw new UsageException(LEASE, "needs " + CONNECTOR + " nixl or nixl_push");
+    }
+    if (!bothWays.value() && sources.isSet(ANSWER_TTL)) {
+      throw new UsageException(ANSWER_TTL, "needs " + BOTH_WAYS + " true");
+    }
+    if (used != KvConnector.MOONCAKE
+        && used != KvConnector.BOOTSTRAP
+        && sources.isSet(BOOTSTRAP_PORT)) {
+      throw new UsageException(
+          BOOTSTRAP_PORT, "needs " + CONNECTOR + " mooncake, or --flavor sglang");
+    }
+  }
+
   private static void requireUnused(Settings sources) {
     for (String option :
         List.of(
@@ -173,6 +199,7 @@ public final class DisaggOptions extends DeclaredOptions {
             ANSWER_TTL,
             ENGINE_ID,
             BOOTSTRAP_PORT,
+            SIDE_PORT,
             AUTH_KEY)) {
       if (sources.isSet(option)) {
         throw new UsageException(option, "needs " + ROLE);
@@ -190,6 +217,25 @@ public final class DisaggOptions extends DeclaredOptions {
     } catch (IOException e) {
       throw new UsageException(AUTH_KEY, "cannot be read: " + e.getMessage());
     }
+  }
+
+  /**
+   * {@return the port of rank 0's side channel; empty if ranks have none}
+   *
+   * @param part the engine's part in requests of several engines
+   * @param ranks the engine's ranks
+   * @throws UsageException if the value is not allowed, or has no effect
+   */
+  public Optional<Integer> sideChannelPort(Optional<RoleSettings> part, int ranks) {
+    if (!sidePort.isGiven()) {
+      return Optional.empty();
+    }
+    KvConnector used = part.map(RoleSettings::connector).orElse(null);
+    if (used != KvConnector.NIXL && used != KvConnector.NIXL_PUSH) {
+      throw new UsageException(SIDE_PORT, "needs " + CONNECTOR + " nixl or nixl_push");
+    }
+    int last = EventSettings.MAX_PORT - ranks + 1;
+    return Optional.of(Values.integer(SIDE_PORT, sidePort.value(), 1, last));
   }
 
   /** {@return the port for engines that fetch KV; empty for that of the server} */

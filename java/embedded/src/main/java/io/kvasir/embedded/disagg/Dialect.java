@@ -19,7 +19,7 @@ interface Dialect {
 
   /** Which rank a question means that names none. */
   default Pin.RankRule rankRule() {
-    return Pin.RankRule.ANY;
+    return Pin.RankRule.any("rank");
   }
 
   /** Whether another engine may fetch KV if the first one has gone meanwhile. */

@@ -123,9 +123,32 @@ public final class Disagg implements KvLegs, AutoCloseable {
    * @param routes receives them
    */
   public void addTo(Routes routes) {
-    new TransferEndpoints(settings, engine.ranks(), transfers, counts, ranks.meters())
-        .addTo(routes);
+    endpoints().addTo(routes);
     dialect.addTo(routes);
+  }
+
+  /**
+   * Adds the endpoint by which other engines fetch the KV of one rank.
+   *
+   * @param rank the rank
+   * @param routes receives it
+   */
+  public void addSideChannel(int rank, Routes routes) {
+    endpoints().addSideChannel(rank, routes);
+  }
+
+  /**
+   * Each rank has a port of its own, at which others fetch its KV, from now on. Replies of NIXL
+   * name it.
+   *
+   * @param portOfFirst the port of rank 0; a rank's is as many higher as its number
+   */
+  public void namesSideChannels(int portOfFirst) {
+    identity.namesSideChannels(portOfFirst);
+  }
+
+  private TransferEndpoints endpoints() {
+    return new TransferEndpoints(settings, engine.ranks(), transfers, counts, ranks.meters());
   }
 
   /** {@return its settings} */

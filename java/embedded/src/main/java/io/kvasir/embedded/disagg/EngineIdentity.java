@@ -14,6 +14,9 @@ final class EngineIdentity {
   private volatile @Nullable URI url;
   private volatile int transferPort;
 
+  /** Of rank 0; 0 if ranks have no ports of their own. */
+  private volatile int sideChannelPort;
+
   EngineIdentity(RoleSettings settings, int ranks) {
     this.settings = settings;
     this.ranks = ranks;
@@ -23,6 +26,20 @@ final class EngineIdentity {
   void listens(String host, int port, int forTransfers) {
     transferPort = forTransfers;
     url = address(host, port);
+  }
+
+  /** Each rank has a port of its own, from now on. */
+  void namesSideChannels(int portOfFirst) {
+    sideChannelPort = portOfFirst;
+  }
+
+  /**
+   * The port at which others fetch the KV of a rank over NIXL.
+   *
+   * @throws ApiError if it has none
+   */
+  int sideChannelPort(int rank) {
+    return sideChannelPort == 0 ? url().getPort() : sideChannelPort + rank;
   }
 
   /** The port at which others fetch KV, if the address is known. */

@@ -18,6 +18,7 @@ import io.kvasir.model.Request;
 import java.util.Arrays;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -71,11 +72,12 @@ final class Leg implements KvLeg {
     if (plan.arrival() == null) {
       return true;
     }
-    makeRoom(sequence, plan.arrival(), worker);
+    long limitNs = TimeUnit.MILLISECONDS.toNanos(disagg.settings().waitMs());
+    makeRoom(sequence, plan.arrival(), worker, System.nanoTime() + limitNs);
     return false;
   }
 
-  private void makeRoom(LegSequence sequence, Arrival arrival, RankWorker worker) {
+  private void makeRoom(LegSequence sequence, Arrival arrival, RankWorker worker, long deadlineNs) {
     if (over) {
       return;
     }
@@ -90,7 +92,12 @@ final class Leg implements KvLeg {
     BlockHashes hashes = sequence.request().hashes();
     held = worker.holds().hold(Purpose.ARRIVING, rank, tokens, hashes, request.scope());
     if (held == null) {
-      disagg.later(ROOM_RETRY_MS, again -> makeRoom(sequence, arrival, again));
+      if (System.nanoTime() - deadlineNs >= 0) {
+        String limit = disagg.settings().waitMs() + " ms";
+        failed(sequence, TransferFailure.because("no room for its blocks within " + limit), worker);
+      } else {
+        disagg.later(ROOM_RETRY_MS, again -> makeRoom(sequence, arrival, again, deadlineNs));
+      }
       return;
     }
     int known = held.matchedBlocks() * disagg.blockTokens();

@@ -19,7 +19,6 @@ import io.kvasir.embedded.api.OpenAiJson;
 import io.kvasir.embedded.disagg.Arrival.CachedTokens;
 import io.kvasir.embedded.disagg.Departure.Announcement;
 import io.kvasir.embedded.disagg.Departure.Computed;
-import java.net.URI;
 import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -80,6 +79,11 @@ final class NixlDialect implements Dialect {
   @Override
   public boolean allowsAnotherFetch() {
     return true;
+  }
+
+  @Override
+  public Pin.RankRule rankRule() {
+    return Pin.RankRule.any(KvParams.NAME + "." + PORT); // a port may be that of a rank
   }
 
   @Override
@@ -150,12 +154,12 @@ final class NixlDialect implements Dialect {
   /** What the reply of a prefill leg says. */
   static Announcement announce(EngineIdentity engine, String id, Computed computed, String mode) {
     ObjectNode verbatim = blocks(engine, id, computed, engine.settings().leaseMs());
-    return said(engine, verbatim.put(MODE, mode), true);
+    return said(engine, computed, verbatim.put(MODE, mode), true);
   }
 
   private static Announcement announceAnswer(EngineIdentity engine, String id, Computed computed) {
     ObjectNode verbatim = blocks(engine, id, computed, engine.settings().answerLeaseMs());
-    return said(engine, verbatim.put(MODE, "pull"), false);
+    return said(engine, computed, verbatim.put(MODE, "pull"), false);
   }
 
   private static ObjectNode blocks(
@@ -176,12 +180,13 @@ final class NixlDialect implements Dialect {
   }
 
   /** Host and port need not be unchanged: proxies name the engine as they reach it. */
-  private static Announcement said(EngineIdentity engine, ObjectNode verbatim, boolean ofPrompt) {
+  private static Announcement said(
+      EngineIdentity engine, Computed computed, ObjectNode verbatim, boolean ofPrompt) {
     ObjectNode said =
         Json.object().put(DO_REMOTE_PREFILL, ofPrompt).put(DO_REMOTE_DECODE, !ofPrompt);
     said.setAll(verbatim);
-    URI url = engine.url();
-    said.put(HOST, url.getHost()).put(PORT, url.getPort());
+    said.put(HOST, engine.url().getHost())
+        .put(PORT, engine.sideChannelPort(computed.hold().rank()));
     return new Announcement(verbatim, reply -> reply.set(KvParams.NAME, said));
   }
 }

@@ -45,6 +45,11 @@ final class NixlPushDialect implements Dialect {
   }
 
   @Override
+  public Pin.RankRule rankRule() {
+    return Pin.RankRule.any(KvParams.NAME + "." + PORT); // a port may be that of a rank
+  }
+
+  @Override
   public @Nullable LegPlan read(Incoming request, AskedCompletion asked) {
     KvParams params = KvParams.of(engine, asked, FIELDS);
     if (params == null) {

@@ -64,19 +64,20 @@ record Pin(
   /** Which rank has a transfer whose question names none. */
   interface RankRule {
 
-    /** Any rank. */
-    RankRule ANY =
-        new RankRule() {
-          @Override
-          public int rankOf(String key, int actual) {
-            return actual;
-          }
+    /** Any rank, unless a field names one. */
+    static RankRule any(String field) {
+      return new RankRule() {
+        @Override
+        public int rankOf(String key, int actual) {
+          return actual;
+        }
 
-          @Override
-          public String field() {
-            return "rank";
-          }
-        };
+        @Override
+        public String field() {
+          return field;
+        }
+      };
+    }
 
     /** The rank that a question without one means. */
     int rankOf(String key, int actual);

@@ -28,6 +28,12 @@ record Question(
     long waitMs,
     ObjectNode params) {
 
+  /** The same question to one rank. */
+  Question toRank(int other) {
+    return new Question(
+        key, engineId, other, missingTokens, promptTokens, promptHash, waitMs, params);
+  }
+
   static Question of(RequestFields fields) {
     Long rank = fields.number("rank", 0, Integer.MAX_VALUE);
     Long hash = fields.number("prompt_hash", Integer.MIN_VALUE, Integer.MAX_VALUE);

@@ -41,7 +41,10 @@ final class TransferEndpoints {
 
   /** Replies when the blocks have been moved, or cannot be. */
   void fetch(Incoming request) {
-    Question question = Question.of(request.fields());
+    fetch(request, Question.of(request.fields()));
+  }
+
+  private void fetch(Incoming request, Question question) {
     Asker asker =
         new Asker() {
           @Override
@@ -101,6 +104,14 @@ final class TransferEndpoints {
           .put("arriving_blocks", meters.arrivingBlocks(rank));
     }
     return json.put("pinned_blocks", pinned).put("arriving_blocks", arriving);
+  }
+
+  /** Adds the endpoint that has the KV of one rank only. */
+  void addSideChannel(int rank, Routes routes) {
+    routes.add(
+        "POST",
+        TransferClient.PATH,
+        request -> fetch(request, Question.of(request.fields()).toRank(rank)));
   }
 
   /** Adds the endpoints. */

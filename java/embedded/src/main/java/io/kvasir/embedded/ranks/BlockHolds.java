@@ -42,6 +42,7 @@ public final class BlockHolds {
   private final Set<BlockHold> holds = new LinkedHashSet<>();
   private final LeaseBatch lease = new LeaseBatch();
   private final CommitBatch commit = new CommitBatch();
+  private final int[] count;
   private final int[] oneLease = new int[1];
   private long warnedNs = System.nanoTime() - WARN_NS;
 
@@ -49,6 +50,7 @@ public final class BlockHolds {
     this.worker = worker;
     this.feeds = feeds;
     this.meters = meters;
+    this.count = new int[meters.ranks()];
   }
 
   /**
@@ -63,6 +65,9 @@ public final class BlockHolds {
    */
   public @Nullable BlockHold hold(
       Purpose purpose, int rank, int[] tokens, BlockHashes hashes, CacheScope scope) {
+    if (count[rank] == MAX) {
+      return null;
+    }
     BlockPool pool = worker.pools().get(rank);
     int blockTokens = pool.shape().tokensPerBlock();
     int blocks = (tokens.length + blockTokens - 1) / blockTokens;
@@ -78,6 +83,7 @@ public final class BlockHolds {
     BlockHold hold =
         new BlockHold(purpose, rank, own, tokens, hashes, lease.matchedBlocks(0), table);
     holds.add(hold);
+    count[rank]++;
     meters.onHeld(purpose, rank, blocks);
     return hold;
   }
@@ -115,6 +121,7 @@ public final class BlockHolds {
     }
     hold.released = true;
     holds.remove(hold);
+    count[hold.rank()]--;
     meters.onHeld(hold.purpose(), hold.rank(), -hold.blocks().length);
     if (worker.isLive(hold.rank())) {
       oneLease[0] = hold.lease();

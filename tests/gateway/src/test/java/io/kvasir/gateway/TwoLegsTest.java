@@ -7,11 +7,20 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.kvasir.embedded.disagg.EngineRole;
+import io.kvasir.embedded.disagg.KvConnector;
+import io.kvasir.fleet.router.trtllm.DisaggFlow;
 import io.kvasir.gateway.RawClient.Reply;
 import io.kvasir.gateway.ScriptedEngine.Received;
+import io.kvasir.gateway.disagg.DisaggSettings;
+import io.kvasir.gateway.disagg.RouterChoice;
 import io.kvasir.testing.harness.Await;
 import java.io.IOException;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 /** Requests whose prompt one worker computes and whose answer another one. */
@@ -200,6 +209,85 @@ class TwoLegsTest {
         assertThat(second.path(field)).isEqualTo(first.path(field));
       }
       assertIdle(gateway);
+    }
+  }
+
+  @Test
+  void roomsOfOneRankAreDistinct() {
+    try (ScriptedEngine prefill = ScriptedEngine.good();
+        ScriptedEngine decode = ScriptedEngine.good();
+        TestGateway gateway = gateway(prefill, decode, ",flavor=sglang,ranks=8").start()) {
+      Set<Long> rooms = new HashSet<>();
+      for (int i = 0; i < 40; i++) {
+        assertThat(gateway.post(CHAT, ASK, "X-Session-ID: one").status()).isEqualTo(200);
+        JsonNode first = body(prefill.next());
+        long room = first.path("bootstrap_room").asLong();
+        assertThat(rooms.add(room)).isTrue();
+        assertThat(room % 8).isEqualTo(first.path("routed_dp_rank").asLong());
+      }
+    }
+  }
+
+  @Test
+  void aReplySaysWhatThePrefillWorkerHadCached() {
+    String usage =
+        "\"usage\":{\"prompt_tokens\":10,\"completion_tokens\":2,"
+            + "\"prompt_tokens_details\":{\"cached_tokens\":10}}";
+    try (ScriptedEngine prefill = prefill();
+        ScriptedEngine decode =
+            ScriptedEngine.start((request, link) -> link.json(200, "{\"choices\":[]," + usage + "}"));
+        TestGateway gateway = gateway(prefill, decode, "").start()) {
+      Reply reply = gateway.post(CHAT, ASK);
+      assertThat(reply.json().at("/usage/prompt_tokens_details/cached_tokens").asInt()).isEqualTo(8);
+      assertThat(gateway.logLine().path("cached_tokens").asInt()).isEqualTo(8);
+    }
+  }
+
+  @Test
+  void aTransferThatHasFailedAtTheDecodeWorkerIsMadeAnew() {
+    AtomicInteger decoded = new AtomicInteger();
+    try (ScriptedEngine prefill = prefill();
+        ScriptedEngine decode =
+            ScriptedEngine.start(
+                (request, link) -> {
+                  if (decoded.getAndIncrement() == 0) {
+                    link.json(500, "{\"error\":\"KV load failure\"}");
+                  } else {
+                    EngineLink.answer(request, link);
+                  }
+                });
+        TestGateway gateway = gateway(prefill, decode, "").start()) {
+      assertThat(gateway.post(CHAT, ASK).status()).isEqualTo(200);
+      assertThat(prefill.received()).isEqualTo(2);
+      assertIdle(gateway);
+    }
+  }
+
+  @Test
+  void shortPromptsStayWithTheirDecodeWorker() {
+    DisaggSettings limited =
+        new DisaggSettings(
+            DisaggFlow.Style.CONTEXT_FIRST,
+            1_000,
+            1,
+            null,
+            new RouterChoice(RouterChoice.AUTO, Map.of()),
+            new RouterChoice(RouterChoice.AUTO, Map.of()),
+            60_000,
+            false);
+    try (StandInServer prefill = StandInServer.leg(EngineRole.PREFILL, KvConnector.NIXL, 2);
+        StandInServer decode = StandInServer.leg(EngineRole.DECODE, KvConnector.NIXL, 2);
+        TestGateway gateway =
+            TestGateway.of(List.of(prefill.leg(), decode.leg())).disagg(limited).start()) {
+      String prompt = "{\"model\":\"words\",\"max_tokens\":1,\"prompt\":\"" + "x ".repeat(200);
+      assertThat(gateway.post("/v1/completions", prompt + "\"}").status()).isEqualTo(200);
+      assertThat(gateway.metric("kvasir_local_prefills_total")).isZero(); // nothing is matched
+      Await.until(
+          "the short way",
+          () -> {
+            assertThat(gateway.post("/v1/completions", prompt + "y\"}").status()).isEqualTo(200);
+            return gateway.metric("kvasir_local_prefills_total", "reason=\"short\"") > 0;
+          });
     }
   }
 

@@ -235,10 +235,12 @@ class TwoLegsTest {
             + "\"prompt_tokens_details\":{\"cached_tokens\":10}}";
     try (ScriptedEngine prefill = prefill();
         ScriptedEngine decode =
-            ScriptedEngine.start((request, link) -> link.json(200, "{\"choices\":[]," + usage + "}"));
+            ScriptedEngine.start(
+                (request, link) -> link.json(200, "{\"choices\":[]," + usage + "}"));
         TestGateway gateway = gateway(prefill, decode, "").start()) {
       Reply reply = gateway.post(CHAT, ASK);
-      assertThat(reply.json().at("/usage/prompt_tokens_details/cached_tokens").asInt()).isEqualTo(8);
+      assertThat(reply.json().at("/usage/prompt_tokens_details/cached_tokens").asInt())
+          .isEqualTo(8);
       assertThat(gateway.logLine().path("cached_tokens").asInt()).isEqualTo(8);
     }
   }

@@ -309,7 +309,14 @@ class ArchitectureTest {
             "model"));
     edges.put(
         "gateway.disagg",
-        uses("fleet.router", "fleet.router.cost", "fleet.router.trtllm", "gateway.worker"));
+        uses(
+            "exchange",
+            "fleet.router",
+            "fleet.router.cost",
+            "fleet.router.trtllm",
+            "gateway.openai",
+            "gateway.route",
+            "gateway.worker"));
     edges.put(
         "gateway.events",
         uses(
@@ -329,8 +336,11 @@ class ArchitectureTest {
         "gateway.proxy",
         uses(
             "exchange",
+            "fleet.index",
             "fleet.record",
             "fleet.router",
+            "fleet.router.trtllm",
+            "gateway.disagg",
             "gateway.observe",
             "gateway.openai",
             "gateway.route",

@@ -36,17 +36,24 @@ class DocumentedCommandsTest {
 
   /** Lines that are only parsed, by a part of them, with the reason. */
   private static final Map<String, String> PARSED =
-      Map.of(
-          "serve --worker", "needs the engines; EngineFleetsTest and GatewayDocsTest start some",
-          "serve --disagg-config", "needs the engines; DisaggFileTest reads the file",
-          "serve --model", "needs a model; the tests of llama serve one",
-          "engine --", "serves until it is stopped; EngineFleetsTest starts some",
-          "bench policies --trace", "needs thousands of requests; without a trace it runs",
-          "bench policies --fleet-router", "needs the thousands of requests of a trace",
-          "route --trace", "needs a trace of an engine; RouteTraceTest makes some",
-          "replay --recording", "needs a recording; RecordedTrafficProcessTest plays one",
-          "bench proxy", "takes minutes; the tests of benchmarks run it",
-          "bench collective", "starts processes of the launcher; the tests of benchmarks run it");
+      Map.ofEntries(
+          Map.entry(
+              "serve --worker",
+              "needs the engines; EngineFleetsTest and GatewayDocsTest start some"),
+          Map.entry("serve --prefill", "needs the engines; StandInLegsTest starts some"),
+          Map.entry("serve --disagg-config", "needs the engines; DisaggFileTest reads the file"),
+          Map.entry("serve --model", "needs a model; the tests of llama serve one"),
+          Map.entry("engine --", "serves until it is stopped; EngineFleetsTest starts some"),
+          Map.entry(
+              "bench policies --trace", "needs thousands of requests; without a trace it runs"),
+          Map.entry("bench policies --fleet-router", "needs the thousands of requests of a trace"),
+          Map.entry("route --trace", "needs a trace of an engine; RouteTraceTest makes some"),
+          Map.entry(
+              "replay --recording", "needs a recording; RecordedTrafficProcessTest plays one"),
+          Map.entry("bench proxy", "takes minutes; the tests of benchmarks run it"),
+          Map.entry(
+              "bench collective",
+              "starts processes of the launcher; the tests of benchmarks run it"));
 
   /** Lines whose launcher is not here, with the reason. */
   private static final Map<String, String> LEFT_OUT =

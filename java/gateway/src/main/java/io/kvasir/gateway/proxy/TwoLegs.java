@@ -367,13 +367,13 @@ final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
 
   @Override
   public boolean losesTransfer() {
-    ChosenTarget choice = chosen;
-    if (transfer == null || choice == null || lostOnce || !dialect().isSerial()) {
+    Transfer failed = transfer;
+    if (failed == null || lostOnce || !dialect().isSerial()) {
       return false;
     }
     lostOnce = true;
     if (placing.candidates().hasOther(services.nowNs())) {
-      placing.candidates().onFailed(choice.worker());
+      placing.candidates().onFailed(failed.prefill());
     }
     cancel();
     return true;

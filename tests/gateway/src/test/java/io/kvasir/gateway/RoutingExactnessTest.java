@@ -139,8 +139,11 @@ class RoutingExactnessTest {
       FleetWorker worker = gateway.gateway().fleets().workers().get(0);
       for (int restarts = 1; restarts <= 2; restarts++) {
         long before = worker.lives();
+        double batches = gateway.metric("kvasir_kv_events_batches_total");
         chat(gateway, 1);
         chat(gateway, 2);
+        Await.until(
+            "events of both", () -> gateway.metric("kvasir_kv_events_batches_total") > batches + 1);
         engine.faults("{'restart':true}");
         chat(gateway, 3);
         Await.until("another life", () -> worker.lives() > before);

@@ -19,8 +19,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What decode workers must be told of prefill workers before these have answered. Engines are asked
- * once, and again after they were away or a transfer failed.
+ * What requests of decode workers have of prefill workers that have not answered yet. Engines are
+ * asked once, and again after they were away or a transfer failed.
  *
  * <p>Thread-safe.
  */

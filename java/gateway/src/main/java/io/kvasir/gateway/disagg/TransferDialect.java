@@ -1,7 +1,7 @@
 package io.kvasir.gateway.disagg;
 
 /**
- * How the engines of one kind are told to compute a prompt at one worker and its answer at another:
+ * How requests make one worker of an engine's kind compute a prompt, and another one its answer:
  * the fields of both legs, and nothing else. Thread-safe.
  */
 public interface TransferDialect {

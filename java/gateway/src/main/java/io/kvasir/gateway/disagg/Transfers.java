@@ -79,7 +79,7 @@ public final class Transfers implements AutoCloseable {
   }
 
   /**
-   * {@return how a worker's engine is told of transfers}
+   * {@return the protocol of a worker's transfers}
    *
    * @param worker a worker of role prefill
    */
@@ -88,7 +88,7 @@ public final class Transfers implements AutoCloseable {
   }
 
   /**
-   * Finds what a decode worker must be told of a prefill rank before that has answered.
+   * Finds what the request of a decode worker has of a prefill rank that has not answered yet.
    *
    * @param worker the prefill worker
    * @param rank its rank; negative if the worker chooses

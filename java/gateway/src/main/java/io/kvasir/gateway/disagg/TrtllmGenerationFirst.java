@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * TensorRT-LLM with {@code schedule_style: generation_first}: both legs are sent at once, and the
- * generation server gets the blocks from the context server of which it was told.
+ * generation server gets the blocks from the context server that its request names.
  */
 final class TrtllmGenerationFirst implements TransferDialect {
 

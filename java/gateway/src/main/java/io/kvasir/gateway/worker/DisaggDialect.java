@@ -7,7 +7,7 @@ import java.util.Locale;
 import java.util.Set;
 import java.util.stream.Collectors;
 
-/** How a worker of role prefill and one of role decode are told of a transfer of KV. */
+/** The protocol by which KV moves from a worker of role prefill to one of role decode. */
 public enum DisaggDialect {
   /** vLLM's NixlConnector: prefill, then decode, which pulls the blocks. */
   NIXL(EngineFlavor.VLLM),

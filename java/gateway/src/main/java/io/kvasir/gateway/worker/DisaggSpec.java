@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
  * The part of requests that a worker serves, and what the other part must know of it. Immutable.
  *
  * @param role the part
- * @param dialect how it is told of transfers; without meaning for role both
+ * @param dialect the protocol of its transfers; without meaning for role both
  * @param bootstrapHost the host of its bootstrap server, as workers of role decode reach it: with
  *     Mooncake and SGLang
  * @param bootstrapPort the port of its bootstrap server

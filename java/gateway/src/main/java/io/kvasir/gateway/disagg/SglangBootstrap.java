@@ -11,16 +11,6 @@ import io.kvasir.gateway.worker.DisaggSpec;
 final class SglangBootstrap implements TransferDialect {
 
   @Override
-  public boolean isSerial() {
-    return false;
-  }
-
-  @Override
-  public long reusableMs() {
-    return 0;
-  }
-
-  @Override
   public LegBody prefill(Transfer transfer) {
     return room(FirstToken.of(transfer), transfer);
   }
@@ -46,7 +36,4 @@ final class SglangBootstrap implements TransferDialect {
     long rank = transfer.prefillRank() < 0 ? transfer.id() % ranks : transfer.prefillRank();
     return transfer.id() % (Long.MAX_VALUE / ranks) * ranks + rank;
   }
-
-  @Override
-  public void check(PrefillAnswer answer) {}
 }

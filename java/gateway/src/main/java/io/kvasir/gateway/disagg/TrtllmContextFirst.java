@@ -42,11 +42,6 @@ final class TrtllmContextFirst implements TransferDialect {
 
   /** A generation server that had the request may have taken the blocks. */
   @Override
-  public long reusableMs() {
-    return 0;
-  }
-
-  @Override
   public LegBody prefill(Transfer transfer) {
     DisaggParams params = DisaggFlow.contextParams(own(transfer), transfer.id());
     return FirstToken.whole(transfer).set(BodyField.DISAGGREGATED_PARAMS, text(params.toMap()));

@@ -133,7 +133,7 @@ final class Placing {
     if (fleet == null || !inbound.endpoint().generates()) {
       chooseByLoad(result);
     } else if (candidates.ownerRefuses()) {
-      result.onRefused(ownerGone());
+      result.onRefused(Refusals.ownerGone());
     } else {
       start(fleet, result);
     }
@@ -382,26 +382,19 @@ final class Placing {
         inbound.urgency().targets().after(waitedMs));
   }
 
+  /** Chooses the owner of what the request names, or else the worker with the fewest requests. */
   private void chooseByLoad(Result result) {
     Target owner = candidates.owner();
-    if (owner != null) {
-      if (candidates.ownerRefuses()) {
-        result.onRefused(ownerGone());
-      } else {
-        result.onChosen(
-            ChosenTarget.byLoad(owner.worker(), BookedAttempt.steered(owner, inbound), "explicit"));
-      }
-      return;
-    }
-    FleetWorker least = candidates.leastLoaded();
-    if (least == null) {
-      result.onRefused(Refusals.noWorker(candidates.all()));
-    } else {
+    FleetWorker least = owner == null ? candidates.leastLoaded() : null;
+    if (candidates.ownerRefuses()) {
+      result.onRefused(Refusals.ownerGone());
+    } else if (owner != null) {
+      int rank = BookedAttempt.steered(owner, inbound);
+      result.onChosen(ChosenTarget.byLoad(owner.worker(), rank, "explicit"));
+    } else if (least != null) {
       result.onChosen(ChosenTarget.byLoad(least, ModelFleet.ANY_RANK, "load"));
+    } else {
+      result.onRefused(Refusals.noWorker(candidates.all()));
     }
-  }
-
-  private static Problem ownerGone() {
-    return Refusals.noWorker("the worker that keeps the response or file cannot take requests now");
   }
 }

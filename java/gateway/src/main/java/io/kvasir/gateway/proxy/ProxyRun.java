@@ -145,9 +145,8 @@ final class ProxyRun implements FirstLeg.Answering {
     tally.onPlaced(choice);
     faults.onSent(choice.worker(), services.nowNs());
     ReplyMemory memory = new ReplyMemory(services.bodies(), exchange.client());
-    Relay next = new Relay(exchange, inbound, choice, services, tally, memory, this);
-    relay = next;
-    next.send();
+    relay = new Relay(exchange, inbound, choice, services, tally, memory, this);
+    relay.send();
     first.onSent(choice);
   }
 
@@ -182,17 +181,7 @@ final class ProxyRun implements FirstLeg.Answering {
 
   @Override
   public void onAnswered(int status, Headers headers, byte[] body) {
-    if (exchange.replying()) { // with the comments of a stream
-      String message = "a prefill worker answered " + status;
-      tally.onError(message);
-      exchange.write(
-          Replies.errorEvent(inbound.endpoint(), Problem.of(502, "upstream_error", message)));
-      exchange.end();
-      close(OK);
-    } else {
-      PrefillReply.write(exchange, inbound, status, headers, body, tally);
-      close(status);
-    }
+    close(PrefillReply.write(exchange, inbound, status, headers, body, tally));
   }
 
   // ---- what the relay reports ---------------------------------------------------------------
@@ -341,14 +330,10 @@ final class ProxyRun implements FirstLeg.Answering {
   // ---- ends -----------------------------------------------------------------------------------
 
   private void onClientGone() {
-    if (over) {
-      return;
+    if (!over) {
+      tally.onError("the client went away");
+      close(Problem.CLIENT_GONE);
     }
-    if (relay != null) {
-      relay.cancel();
-    }
-    tally.onError("the client went away");
-    close(Problem.CLIENT_GONE);
   }
 
   private void refuse(Problem problem) {
@@ -359,14 +344,7 @@ final class ProxyRun implements FirstLeg.Answering {
     if (tally.isErrorFree()) {
       tally.onError(problem.message());
     }
-    if (exchange.replying()) { // with the comments of a stream
-      exchange.write(Replies.errorEvent(inbound.endpoint(), problem));
-      exchange.abort();
-      close(OK);
-    } else {
-      Replies.problem(exchange, inbound.endpoint(), inbound.id(), problem, new Headers());
-      close(problem.status());
-    }
+    close(Replies.refuse(exchange, inbound, problem));
   }
 
   /** Ends the request before its reply is complete, because the gateway stops. */
@@ -377,9 +355,6 @@ final class ProxyRun implements FirstLeg.Answering {
         tally.onError("the gateway was shut down");
         close(OK);
       } else {
-        if (relay != null) {
-          relay.cancel();
-        }
         refuse(Refusals.shuttingDown());
       }
     }

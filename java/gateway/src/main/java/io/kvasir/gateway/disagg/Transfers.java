@@ -73,9 +73,13 @@ public final class Transfers implements AutoCloseable {
     return settings.trustKvParams() && "true".equalsIgnoreCase(headers.get(PASS));
   }
 
-  /** {@return a number for a transfer, unique in the deployment} */
-  public long nextId() {
-    return ids.next();
+  /**
+   * {@return the first of numbers for transfers that follow one another, unique in the deployment}
+   *
+   * @param count how many, 1 to {@link TransferIds#MOST}
+   */
+  public long nextIds(int count) {
+    return ids.next(count);
   }
 
   /**

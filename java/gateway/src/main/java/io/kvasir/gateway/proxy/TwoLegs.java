@@ -12,6 +12,7 @@ import io.kvasir.gateway.route.FleetWorker;
 import io.kvasir.gateway.route.RequestFault;
 import io.kvasir.gateway.route.RequestFaults;
 import java.util.Locale;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -165,7 +166,8 @@ final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
       onLost(new UpstreamFailure(Kind.CONNECT, "it does not say where its KV is to be had"));
       return;
     }
-    handover.begin(services.transfers().nextId(), inbound, choice, peer);
+    int answers = Splitting.transfers(inbound, Objects.requireNonNull(inbound.body()));
+    handover.begin(services.transfers().nextIds(answers), inbound, choice, peer);
     if (handover.dialect().isSerial()) {
       send();
     } else {

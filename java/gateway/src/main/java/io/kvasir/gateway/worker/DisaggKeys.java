@@ -73,8 +73,7 @@ final class DisaggKeys {
     if (values.containsKey(BOOTSTRAP_PORT) && values.containsKey(BOOTSTRAP)) {
       throw new IllegalArgumentException("only one of bootstrap and bootstrap_port must be given");
     }
-    HostPort bootstrap =
-        hostPort(BOOTSTRAP, number(BOOTSTRAP_PORT, HostPort.MAX, DisaggSpec.BOOTSTRAP_PORT));
+    HostPort bootstrap = hostPort(BOOTSTRAP, number(BOOTSTRAP_PORT, HostPort.MAX, 0));
     HostPort sideChannel = hostPort(SIDE_CHANNEL, DisaggSpec.SIDE_CHANNEL_PORT);
     return new DisaggSpec(
         role,
@@ -149,7 +148,7 @@ final class DisaggKeys {
           key + " must be HOST or HOST:PORT, not '" + Errors.shown(text) + "'");
     }
     int stated = matcher.group(2) == null ? port : Integer.parseInt(matcher.group(2));
-    if (stated < 1 || stated > HostPort.MAX) {
+    if (matcher.group(2) != null && (stated < 1 || stated > HostPort.MAX)) {
       throw new IllegalArgumentException(
           key + ": the port must be 1 to " + HostPort.MAX + ", not " + stated);
     }

@@ -82,7 +82,7 @@ final class DisaggKeys {
         bootstrap.port,
         sideChannel.host,
         sideChannel.port,
-        engineId(ranks),
+        engineId(prefill && dialect == DisaggDialect.NIXL_PUSH, ranks),
         number(TP_SIZE, MAX_TP_SIZE, 1));
   }
 
@@ -155,19 +155,24 @@ final class DisaggKeys {
     return new HostPort(matcher.group(1), stated);
   }
 
-  private @Nullable String engineId(int ranks) {
+  /** The id of a worker's engine, which no endpoint of vLLM says. */
+  private @Nullable String engineId(boolean required, int ranks) {
     String id = text(ENGINE_ID);
+    if (id == null && required) {
+      throw new IllegalArgumentException(
+          "engine_id must be given with role=prefill and disagg=nixl_push, for example"
+              + " engine_id=prefill-0-dp{r}");
+    }
     if (id != null && !ID.matcher(id).matches()) {
       throw new IllegalArgumentException(
           "engine_id must have 1 to 256 visible ASCII characters without spaces");
     }
-    if (id != null && ranks > 1 && !id.contains(DisaggSpec.RANK)) {
+    if (id != null && ranks != 1 && !id.contains(DisaggSpec.RANK)) {
       throw new IllegalArgumentException(
           "engine_id must have "
               + DisaggSpec.RANK
-              + " where the rank's number is, because each of the "
-              + ranks
-              + " ranks has an id of its own");
+              + " where the rank's number is, because each rank has an id of its own, unless"
+              + " ranks=1 is given");
     }
     return id;
   }

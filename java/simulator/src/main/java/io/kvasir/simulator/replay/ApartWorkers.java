@@ -3,13 +3,13 @@ package io.kvasir.simulator.replay;
 import io.kvasir.engine.adp.AdpReason;
 import io.kvasir.engine.execute.RankPools;
 import io.kvasir.engine.execute.StepEngine;
+import io.kvasir.engine.execute.TimedStepEngine;
 import io.kvasir.engine.lockstep.RankCollective;
 import io.kvasir.hash.BlockHasher;
 import io.kvasir.hash.HashedRequest;
 import io.kvasir.model.Request;
 import io.kvasir.simulator.fleet.ApartFleet;
 import io.kvasir.simulator.fleet.KvWorkers;
-import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -40,9 +40,12 @@ final class ApartWorkers implements KvWorkers {
       RankCollective collective,
       RankPools.Place place,
       BlockHasher hasher,
-      IntFunction<StepEngine> engines,
       ReplayWorkers workers,
       ReplayMetrics metrics) {
+    StepEngine prefill = new TimedStepEngine(settings.timing());
+    StepEngine decode =
+        new DecodeStepEngine(
+            settings.timing(), settings.pool().tokensPerBlock(), id -> !fleet.isWhole(id));
     int prefillWorkers = 0;
     for (int i = 0; i < fleet.workers(); i++) {
       boolean prefills = fleet.prefills(i);
@@ -58,7 +61,7 @@ final class ApartWorkers implements KvWorkers {
               collective,
               place,
               hasher,
-              engines,
+              rank -> prefills ? prefill : decode,
               tally),
           tally);
     }

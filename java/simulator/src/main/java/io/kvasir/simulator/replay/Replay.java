@@ -147,7 +147,7 @@ public final class Replay {
         fleet,
         (hasher, workers, metrics) ->
             ApartWorkers.add(
-                settings, mode, fleet, alone, place, hasher, timed(settings), workers, metrics),
+                settings, mode, fleet, alone, place, hasher, workers, metrics),
         progress);
   }
 

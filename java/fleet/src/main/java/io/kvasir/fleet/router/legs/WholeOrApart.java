@@ -12,8 +12,16 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Decides whether a decode worker computes a prompt itself: where little of it is missing there, or
- * where the first token is expected sooner than with a prefill worker, although each answer that
- * the decode rank generates stands still while it computes.
+ * where the first token is expected sooner than with a prefill worker, counting what either road
+ * costs others.
+ *
+ * <p>The second rule needs the forecasts of {@code projected} on both sides. Each road costs the time
+ * to the first token (on the road apart: queue and prompt at the prefill rank, transfer and first
+ * step at the decode rank) and the wait of later prompts for this one, the term {@code others} of the
+ * rank that computes it. On a decode rank, the answers stand still besides while a prompt is
+ * computed. A standstill counts a quarter of a wait for a first token, for each answer: in full, it
+ * kept prompts away from idle decode ranks while others waited for seconds at the prefill ranks, in
+ * generated mixes of short and long prompts. docs/policies.md has the figures.
  *
  * <p>Immutable; as thread-safe as the routers.
  */
@@ -30,6 +38,12 @@ public final class WholeOrApart {
 
   /** The term of policy {@code projected} for the computation of the prompt. */
   private static final String COMPUTE = "compute";
+
+  /** The term of policy {@code projected} for the prompts that wait for this one. */
+  private static final String OTHERS = "others";
+
+  /** Worth of a millisecond in which an answer stands still, in milliseconds to a first token. */
+  private static final double STALL_WEIGHT = 0.25;
 
   private final FleetRouter prefills;
   private final FleetRouter decodes;
@@ -84,9 +98,10 @@ public final class WholeOrApart {
     if (whole == null || first == null || second == null) {
       return null;
     }
-    double stalledMs = whole.activeRequests() * whole.terms().getOrDefault(COMPUTE, 0.0);
-    double wholeMs = firstTokenMs(whole) + stalledMs;
-    return wholeMs < firstTokenMs(first) + firstTokenMs(second) ? SOONER : null;
+    double stalledMs = STALL_WEIGHT * whole.activeRequests() * term(whole, COMPUTE);
+    double wholeMs = firstTokenMs(whole) + term(whole, OTHERS) + stalledMs;
+    double apartMs = firstTokenMs(first) + term(first, OTHERS) + firstTokenMs(second);
+    return wholeMs < apartMs ? SOONER : null;
   }
 
   /**
@@ -117,6 +132,10 @@ public final class WholeOrApart {
       }
     }
     return null;
+  }
+
+  private static double term(CandidateCost candidate, String name) {
+    return candidate.terms().getOrDefault(name, 0.0);
   }
 
   private static double firstTokenMs(CandidateCost candidate) {

@@ -38,7 +38,8 @@ final class ServeDisagg extends DeclaredOptions {
       new RouterOption("--prefill-router", "--prefill-router-args");
   private static final RouterOption DECODE_ROUTER =
       new RouterOption("--decode-router", "--decode-router-args");
-  private static final int MAX_LOCAL_TOKENS = 1 << 24;
+  /** Most tokens of that limit. */
+  static final int MAX_LOCAL_TOKENS = 1 << 24;
 
   /** Routers that do not look at prompts. */
   private static final Set<String> MATCH_NOTHING = Set.of("round_robin", "load_balancing");

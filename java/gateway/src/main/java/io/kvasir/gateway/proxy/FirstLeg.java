@@ -1,5 +1,6 @@
 package io.kvasir.gateway.proxy;
 
+import io.kvasir.fleet.router.legs.Leg;
 import io.kvasir.exchange.Headers;
 import io.kvasir.gateway.disagg.LegBody;
 

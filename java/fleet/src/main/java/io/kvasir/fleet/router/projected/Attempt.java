@@ -3,6 +3,8 @@ package io.kvasir.fleet.router.projected;
 /** One placed request, as its {@link RankForecast} follows it. Not thread-safe. */
 final class Attempt {
 
+  private static final double NS_PER_MS = 1e6;
+
   final RankForecast rank;
 
   /** Prompt tokens to compute. */
@@ -46,6 +48,9 @@ final class Attempt {
   /** The number of the group of prompts that ended together with its own. */
   long group;
 
+  /** Whether its prompt is computed elsewhere, and no token has come. */
+  private boolean awaitsFirst;
+
   /** Tokens whose KV it reads. */
   long tokens;
 
@@ -79,5 +84,35 @@ final class Attempt {
     this.outputTokens = outputTokens;
     this.streaming = streaming;
     this.awaited = awaited;
+  }
+
+  /** Its prompt counts as computed. */
+  void decode(long nowNs) {
+    decodes = true;
+    firstNs = nowNs;
+    tokens = (long) uncached + context;
+  }
+
+  /** The time of its first token is not known, although its prompt counts as computed. */
+  void awaitFirstToken() {
+    awaitsFirst = true;
+    lastNs = Long.MIN_VALUE;
+  }
+
+  /** Tokens have come after the first ones, or the first after {@link #awaitFirstToken}. */
+  void streamsOn(ForecastInterval interval, long nowNs) {
+    if (!streams && !awaitsFirst && nowNs > firstNs) {
+      streams = true;
+      interval.learn(firstTokenMs, (firstNs - placedNs) / NS_PER_MS);
+    }
+  }
+
+  /** Tokens have come. */
+  void streamed(int count, long nowNs) {
+    firstNs = awaitsFirst ? nowNs : firstNs;
+    awaitsFirst = false;
+    tokens += count;
+    streamedTokens += count;
+    lastNs = nowNs;
   }
 }

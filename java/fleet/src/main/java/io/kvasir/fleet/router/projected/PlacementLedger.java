@@ -168,8 +168,7 @@ final class PlacementLedger implements PlacementListener {
             ? forecast.queuedMs(nowNs) + computeMs + forecast.interleavedMs(uncached)
             : firstTokenMs;
     double tokens = request.expectedOutputTokens();
-    attempts.put(
-        attempt,
+    Attempt placed =
         forecast.placed(
             uncached,
             contextTokens,
@@ -178,7 +177,11 @@ final class PlacementLedger implements PlacementListener {
             tokens > 0 ? Math.min(tokens, outputTokens) : outputTokens,
             request.streams(),
             uncached > setup.tokensPerBlock(),
-            nowNs));
+            nowNs);
+    attempts.put(attempt, placed);
+    if (Boolean.FALSE.equals(request.overrides().trackPrefillTokens())) {
+      forecast.decodeOnly(placed, nowNs);
+    }
   }
 
   @Override

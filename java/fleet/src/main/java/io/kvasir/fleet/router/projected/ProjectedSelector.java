@@ -29,7 +29,7 @@ final class ProjectedSelector implements RankSelector {
    *   queue    the time left for the prompts placed on the rank that have no first token yet, and for
    *            those that other routers placed there
    *   compute  the time for the L tokens except those that the rank holds; for a prompt that another
-   *            worker computes, the time in which their KV comes from there
+   *            worker computes, the time in which their KV comes from there, and of a decode step
    *   pace     what requests that decode add to these steps, and the first tokens of the answer at
    *            the pace of the rank. It decides among ranks that would prefill equally soon.
    *   others   compute on the typical engine x u / (1 - u): where ranks compute prompts for the share u of their
@@ -84,6 +84,9 @@ final class ProjectedSelector implements RankSelector {
    * 70,272 bytes over a link of 400 Gb/s.
    */
   private static final double TRANSFER_MS_PER_TOKEN = 70_272 / 50e6;
+
+  /** Time of such a transfer besides. */
+  private static final double TRANSFER_BASE_MS = 1;
 
   private static final double NS_PER_MS = 1e6;
 
@@ -165,10 +168,12 @@ final class ProjectedSelector implements RankSelector {
       long missing = Math.max(0, inputTokens - held);
       long uncached = candidates.tracksPrefill() ? Math.max(1, missing) : 1;
       long context = candidates.tracksPrefill() ? inputTokens - missing : inputTokens - 1;
-      double transferMs = candidates.tracksPrefill() ? 0 : missing * TRANSFER_MS_PER_TOKEN;
       double queueMs = scores.queueMs[i];
-      double computeMs = transferMs + forecast.promptMs(uncached, context);
-      double interleavedMs = forecast.interleavedMs(uncached);
+      double computeMs =
+          candidates.tracksPrefill()
+              ? forecast.promptMs(uncached, context)
+              : TRANSFER_BASE_MS + missing * TRANSFER_MS_PER_TOKEN + forecast.stepMs(inputTokens);
+      double interleavedMs = candidates.tracksPrefill() ? forecast.interleavedMs(uncached) : 0;
       double roomMs = roomMs(candidates, i);
       double lockstepMs = 0;
       if (forecast.engine().hasSeveral()) {
@@ -182,7 +187,10 @@ final class ProjectedSelector implements RankSelector {
               ? computeMs
               : computeMs + forecast.promptMs(HIDDEN_TOKENS, context);
       terms[2] = interleavedMs + PACE_TOKENS * forecast.stepMs(inputTokens);
-      terms[3] = othersWeight * forecast.typicalPromptMs(uncached, context);
+      terms[3] =
+          candidates.tracksPrefill()
+              ? othersWeight * forecast.typicalPromptMs(uncached, context)
+              : 0;
       terms[4] = workMs * (scores.openBeside[i] - leastOpen);
       terms[5] = roomMs;
       terms[6] = LOCKSTEP_WEIGHT * lockstepMs;

@@ -27,6 +27,21 @@ final class RoutedRequest {
    */
   static FleetRequest of(
       long id, Inbound inbound, Leg leg, RankFilter filter, LatencyTargets targets) {
+    return of(id, inbound, leg, FleetRequest.NO_WORKER, filter, targets);
+  }
+
+  /**
+   * Describes a request whose prompt may have been computed.
+   *
+   * @param prefilledBy the worker that has computed it; {@link FleetRequest#NO_WORKER} for none
+   */
+  static FleetRequest of(
+      long id,
+      Inbound inbound,
+      Leg leg,
+      long prefilledBy,
+      RankFilter filter,
+      LatencyTargets targets) {
     FleetRequestBuilder request =
         FleetRequest.builder(id, inbound.prompt())
             .conversationId(inbound.conversation().id())
@@ -38,7 +53,7 @@ final class RoutedRequest {
             .streams(leg != Leg.PREFILL && inbound.streams())
             .expectedOutputTokens(leg == Leg.PREFILL ? 1 : outputTokens(inbound.body()));
     if (leg == Leg.DECODE) {
-      request.generationOnly(true).overrides(COMPUTED);
+      request.generationOnly(true).prefilledBy(prefilledBy).overrides(COMPUTED);
     }
     PromptTokens tokens = inbound.tokens();
     if (tokens != null) {

@@ -78,7 +78,7 @@ final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
       cancel();
     }
     if (handover.isOpen() || whole) {
-      decode.place(whole ? Leg.WHOLE : Leg.DECODE);
+      placeDecode();
     } else if (decodesWhole && placing.candidates().leastLoaded() == null) {
       serveWhole("no_prefill_worker");
     } else {
@@ -99,10 +99,14 @@ final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
     }
   }
 
+  private void placeDecode() {
+    decode.place(whole ? Leg.WHOLE : Leg.DECODE, handover.prefiller());
+  }
+
   private void serveWhole(String reason) {
     whole = true;
     services.metrics().onLocalPrefill(reason);
-    decode.place(Leg.WHOLE);
+    decode.place(Leg.WHOLE, null);
   }
 
   // ---- the choice of the prefill worker -------------------------------------------------------
@@ -169,7 +173,7 @@ final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
     if (handover.dialect().isSerial()) {
       send();
     } else {
-      decode.place(Leg.DECODE);
+      placeDecode();
     }
   }
 
@@ -250,7 +254,7 @@ final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
       attempt.end(true);
       decode.onAnswered(200, headers, read.json());
     } else {
-      decode.place(Leg.DECODE);
+      placeDecode();
     }
   }
 

@@ -3,6 +3,8 @@ package io.kvasir.gateway.proxy;
 import io.kvasir.fleet.router.legs.Leg;
 import io.kvasir.exchange.Headers;
 import io.kvasir.gateway.disagg.LegBody;
+import io.kvasir.gateway.route.FleetWorker;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What happens besides the attempts at the worker that answers: another worker computes the prompt,
@@ -54,8 +56,12 @@ interface FirstLeg {
     /** Whether the request is over. */
     boolean isOver();
 
-    /** A worker for the other leg, or for both, is to be chosen, and its request sent. */
-    void place(Leg leg);
+    /**
+     * A worker for the other leg, or for both, is to be chosen, and its request sent.
+     *
+     * @param prefiller the worker that has computed the prompt; null for none
+     */
+    void place(Leg leg, @Nullable FleetWorker prefiller);
 
     /** A prefill worker was chosen: the wait is over. */
     void onPlaced();
@@ -79,7 +85,7 @@ interface FirstLeg {
     return new FirstLeg() {
       @Override
       public void place() {
-        answering.place(Leg.WHOLE);
+        answering.place(Leg.WHOLE, null);
       }
 
       @Override

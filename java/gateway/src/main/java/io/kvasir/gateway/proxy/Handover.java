@@ -93,6 +93,11 @@ final class Handover {
     return transfer == null ? null : transfer.prefill();
   }
 
+  /** The worker that has computed the prompt; null if none has yet. */
+  @Nullable FleetWorker prefiller() {
+    return answeredNs == 0 ? null : worker();
+  }
+
   /** The prefill worker has computed the prompt. */
   void onPrefilled(PrefillAnswer read, long nowNs) {
     answeredNs = nowNs;

@@ -38,18 +38,16 @@ final class Placing {
   private final EventLoop loop;
   private final Inbound inbound;
   private Leg leg;
+  private long prefilledBy = FleetRequest.NO_WORKER;
   private @Nullable LocalPrefill local;
   private final @Nullable ModelFleet fleet;
   private final CandidateWorkers candidates;
   private final Services services;
   private final long arrivedNs;
-
-  /** Whether the model knows how exactly the request is routed. */
-  private boolean counted;
+  private boolean counted; // by the model, as routed exactly or not
 
   /** What a choice comes to. */
   interface Result {
-
     void onChosen(ChosenTarget choice);
 
     /** The prompt's tokens are asked for, which has a short limit of its own. */
@@ -68,7 +66,6 @@ final class Placing {
 
   /** What routing came to. One of its methods runs, on the event loop. */
   private interface Decision {
-
     void settle();
 
     /** The request is over: the decision must leave nothing. */
@@ -115,9 +112,10 @@ final class Placing {
     return made;
   }
 
-  /** The part of the request that is placed from now on. */
-  void leg(Leg next) {
+  /** The part of the request that is placed from now on, and who has computed its prompt. */
+  void leg(Leg next, @Nullable FleetWorker prefiller) {
     leg = next;
+    prefilledBy = prefiller == null ? FleetRequest.NO_WORKER : prefiller.id();
   }
 
   /** The workers that may serve the request. */
@@ -379,6 +377,7 @@ final class Placing {
         NEXT_ID.incrementAndGet(),
         inbound,
         leg,
+        prefilledBy,
         candidates.filter(among, leg),
         inbound.urgency().targets().after(waitedMs));
   }

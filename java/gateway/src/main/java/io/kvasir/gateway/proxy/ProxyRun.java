@@ -5,6 +5,7 @@ import io.kvasir.exchange.Exchange;
 import io.kvasir.exchange.Headers;
 import io.kvasir.exchange.UpstreamFailure;
 import io.kvasir.exchange.UpstreamFailure.Kind;
+import io.kvasir.gateway.route.FleetWorker;
 import io.kvasir.gateway.route.ModelFleet.Target;
 import io.kvasir.gateway.route.RequestFault;
 import io.kvasir.gateway.route.RequestFaults;
@@ -91,8 +92,8 @@ final class ProxyRun implements FirstLeg.Answering {
   }
 
   @Override
-  public void place(Leg leg) {
-    placing.leg(leg);
+  public void place(Leg leg, @Nullable FleetWorker prefiller) {
+    placing.leg(leg, prefiller);
     guard(() -> placing.choose(this));
   }
 

@@ -24,6 +24,21 @@ final class RoutedRequest {
    */
   static FleetRequest of(
       long id, Inbound inbound, Leg leg, RankFilter filter, LatencyTargets targets) {
+    return of(id, inbound, leg, FleetRequest.NO_WORKER, filter, targets);
+  }
+
+  /**
+   * Describes a request whose prompt may have been computed.
+   *
+   * @param prefilledBy the worker that has computed it; {@link FleetRequest#NO_WORKER} for none
+   */
+  static FleetRequest of(
+      long id,
+      Inbound inbound,
+      Leg leg,
+      long prefilledBy,
+      RankFilter filter,
+      LatencyTargets targets) {
     FleetRequestBuilder request =
         FleetRequest.builder(id, inbound.prompt())
             .conversationId(inbound.conversation().id())
@@ -31,7 +46,8 @@ final class RoutedRequest {
             .scope(inbound.scope())
             .filter(filter)
             .targets(targets)
-            .strictPriority(inbound.urgency().priority());
+            .strictPriority(inbound.urgency().priority())
+            .prefilledBy(prefilledBy);
     leg.of(request, inbound.streams(), outputTokens(inbound.body()));
     PromptTokens tokens = inbound.tokens();
     if (tokens != null) {

@@ -80,7 +80,7 @@ final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
       cancel();
     }
     if (handover.isOpen() || whole) {
-      decode.place(whole ? Leg.WHOLE : Leg.DECODE);
+      placeDecode();
     } else if (decodesWhole && placing.candidates().leastLoaded() == null) {
       serveWhole("no_prefill_worker");
     } else {
@@ -101,10 +101,14 @@ final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
     }
   }
 
+  private void placeDecode() {
+    decode.place(whole ? Leg.WHOLE : Leg.DECODE, handover.prefiller());
+  }
+
   private void serveWhole(String reason) {
     whole = true;
     services.metrics().onLocalPrefill(reason);
-    decode.place(Leg.WHOLE);
+    decode.place(Leg.WHOLE, null);
   }
 
   // ---- the choice of the prefill worker -------------------------------------------------------
@@ -172,7 +176,7 @@ final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
     if (handover.dialect().isSerial()) {
       send();
     } else {
-      decode.place(Leg.DECODE);
+      placeDecode();
     }
   }
 
@@ -253,7 +257,7 @@ final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
       attempt.end(true);
       decode.onAnswered(200, headers, read.json());
     } else {
-      decode.place(Leg.DECODE);
+      placeDecode();
     }
   }
 

@@ -1,5 +1,7 @@
 package io.kvasir.fleet.router.projected;
 
+import org.jspecify.annotations.Nullable;
+
 /** One placed request, as its {@link RankForecast} follows it. Not thread-safe. */
 final class Attempt {
 
@@ -54,6 +56,9 @@ final class Attempt {
   /** Tokens whose KV it reads. */
   long tokens;
 
+  /** What its rank takes from another worker; null for nothing. */
+  final TransferTimes.@Nullable Moved moved;
+
   long streamedTokens;
   long firstNs;
   long lastNs;
@@ -72,7 +77,8 @@ final class Attempt {
       double tpotMs,
       double outputTokens,
       boolean streaming,
-      boolean awaited) {
+      boolean awaited,
+      TransferTimes.@Nullable Moved moved) {
     this.rank = rank;
     this.uncached = uncached;
     this.context = context;
@@ -84,6 +90,7 @@ final class Attempt {
     this.outputTokens = outputTokens;
     this.streaming = streaming;
     this.awaited = awaited;
+    this.moved = moved;
   }
 
   /** Its prompt counts as computed. */

@@ -5,6 +5,7 @@ import io.kvasir.timing.ExpectedTurns;
 import io.kvasir.timing.StepModel;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The requests that were placed on one rank: prompts in the queue, with the time that each is
@@ -52,11 +53,7 @@ final class RankForecast {
   private double queueMs;
   private long queueTokens;
 
-  /*
-   * Of the first prompt in the queue, kept here because each choice reads it of every rank: whether
-   * this is up to date, its expected time, when it has begun as far as is known, and when it counts
-   * as computed.
-   */
+  /* Of the first prompt in the queue, kept here because each choice reads it of every rank. */
   private boolean headKnown;
   private double headMs;
   private long headBeganNs;
@@ -89,7 +86,7 @@ final class RankForecast {
     this.observed = new StepObservations(rank, load, engine);
   }
 
-  /** Whether these are the requests of a rank, unless it was removed. */
+  /** Whether these are the requests of a rank that is there. */
   boolean isOf(RankId other) {
     return !removed && rank.equals(other);
   }
@@ -252,7 +249,7 @@ final class RankForecast {
    * @param outputTokens the expected number of output tokens
    * @param streaming whether its first token will be reported when it comes
    * @param storesBlock whether it computes a block, so that the end of its prompt may be reported
-   * @param nowNs the time
+   * @param moved what comes from another worker, so that no step but one of decoding is needed
    */
   Attempt placed(
       int uncached,
@@ -262,8 +259,9 @@ final class RankForecast {
       double outputTokens,
       boolean streaming,
       boolean storesBlock,
+      TransferTimes.@Nullable Moved moved,
       long nowNs) {
-    double expectedMs = promptMs(uncached, context) + interleavedMs(uncached);
+    double expectedMs = moved == null ? promptMs(uncached, context) + interleavedMs(uncached) : 0;
     double overdueMs = OVERDUE * Math.max(firstTokenMs, queuedMs(nowNs) + expectedMs);
     Attempt attempt =
         new Attempt(
@@ -277,7 +275,8 @@ final class RankForecast {
             tpotMs,
             outputTokens,
             streaming,
-            streaming || (reportsPrompts && storesBlock));
+            streaming || (reportsPrompts && storesBlock),
+            moved);
     headKnown = false;
     queue.addLast(attempt);
     queueMs += expectedMs;

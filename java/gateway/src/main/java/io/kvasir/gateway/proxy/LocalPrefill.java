@@ -51,9 +51,14 @@ final class LocalPrefill {
         request,
         new WholeOrApart.DecodeSide() {
           @Override
-          public FleetRequest request(Leg leg) {
+          public FleetRequest request(Leg leg, long prefilledBy) {
             return RoutedRequest.of(
-                request.id(), inbound, leg, candidates.filter(decodes, leg), request.targets());
+                request.id(),
+                inbound,
+                leg,
+                prefilledBy,
+                candidates.filter(decodes, leg),
+                request.targets());
           }
 
           @Override

@@ -142,15 +142,15 @@ public final class ApartFleet implements FleetLayer {
     prefills.catchUp(nowNs);
     decodes.catchUp(nowNs);
     HashedRequest prompt = prompt(hashed);
-    String reason = rule.reason(prefills.describe(prompt, Leg.PREFILL), decodeSide(hashed));
+    String reason = rule.reason(prefills.describe(prompt, Leg.PREFILL, FleetRequest.NO_WORKER), decodeSide(hashed));
     if (reason != null) {
       flow.leg = Leg.WHOLE;
       flow.sent = true;
       local.merge(reason, 1L, Long::sum);
-      Routed routed = decodes.route(hashed, Leg.WHOLE, nowNs);
+      Routed routed = decodes.route(hashed, Leg.WHOLE, FleetRequest.NO_WORKER, nowNs);
       return routed == null ? null : atDecode(routed);
     }
-    Routed routed = prefills.route(prompt, Leg.PREFILL, nowNs);
+    Routed routed = prefills.route(prompt, Leg.PREFILL, FleetRequest.NO_WORKER, nowNs);
     return routed == null ? null : atPrefill(flow, routed);
   }
 
@@ -162,8 +162,8 @@ public final class ApartFleet implements FleetLayer {
   private WholeOrApart.DecodeSide decodeSide(HashedRequest hashed) {
     return new WholeOrApart.DecodeSide() {
       @Override
-      public FleetRequest request(Leg leg) {
-        return decodes.describe(hashed, leg);
+      public FleetRequest request(Leg leg, long prefilledBy) {
+        return decodes.describe(hashed, leg, prefilledBy);
       }
 
       @Override
@@ -249,7 +249,7 @@ public final class ApartFleet implements FleetLayer {
     prefills.onPromptComputed(request, flow.computedNs);
     kv().endTransferAt(flow.prefillWorker, request.id(), Arrivals.NEVER);
     changed.add(flow.prefillWorker);
-    Routed routed = decodes.route(flow.request, Leg.DECODE, flow.computedNs);
+    Routed routed = decodes.route(flow.request, Leg.DECODE, flow.prefillWorker, flow.computedNs);
     if (routed != null) {
       onDecodeChosen(flow, routed, flow.computedNs);
     }

@@ -142,13 +142,13 @@ public final class RoutedFleet implements FleetLayer {
 
   @Override
   public @Nullable Routed route(HashedRequest hashed, long atNs) {
-    return route(hashed, Leg.WHOLE, atNs);
+    return route(hashed, Leg.WHOLE, FleetRequest.NO_WORKER, atNs);
   }
 
   /** As {@link #route(HashedRequest, long)}, for a part of a request. */
-  @Nullable Routed route(HashedRequest hashed, Leg leg, long atNs) {
+  @Nullable Routed route(HashedRequest hashed, Leg leg, long prefilledBy, long atNs) {
     catchUp(atNs);
-    FleetRequest asked = describe(hashed, leg);
+    FleetRequest asked = describe(hashed, leg, prefilledBy);
     RouteOutcome outcome = ask(() -> router.route(asked));
     if (outcome instanceof RouteOutcome.Placed placed) {
       return placed(hashed, asked, placed.placement());
@@ -170,13 +170,14 @@ public final class RoutedFleet implements FleetLayer {
   }
 
   /** A part of a request as the router sees it. */
-  FleetRequest describe(HashedRequest hashed, Leg leg) {
+  FleetRequest describe(HashedRequest hashed, Leg leg, long prefilledBy) {
     Request request = hashed.request();
     FleetRequestBuilder asked =
         FleetRequest.builder(request.id(), Prompt.of(request.tokens()))
             .conversationId(request.conversationId())
             .scope(request.scope())
             .targets(targets)
+            .prefilledBy(prefilledBy)
             .hashes(naming, tokensPerBlock, hashed.hashes());
     return leg.of(asked, true, 0).build();
   }

@@ -109,20 +109,19 @@ final class Legs {
       long busyNs = ranks.stream().mapToLong(RankResult::busyNs).sum();
       rows.add(
           List.of(
-          prefill ? "prefill" : "decode",
-          count(ranks.size()),
-          count(ranks.stream().mapToLong(RankResult::requests).sum()),
-          count(input),
-          count(cached),
-          rate((double) cached / input),
-          percent((double) busyNs / result.virtualNs() / ranks.size())));
+              prefill ? "prefill" : "decode",
+              count(ranks.size()),
+              count(ranks.stream().mapToLong(RankResult::requests).sum()),
+              count(input),
+              count(cached),
+              rate((double) cached / input),
+              percent((double) busyNs / result.virtualNs() / ranks.size())));
     }
     return rows;
   }
 
   /** The fields of JSON reports. */
-  static void write(ReplayResult result, ApartResult apart, JsonGenerator json)
-      throws IOException {
+  static void write(ReplayResult result, ApartResult apart, JsonGenerator json) throws IOException {
     ApartSettings settings = apart.settings();
     json.writeObjectFieldStart("apart");
     json.writeNumberField("prefillWorkers", settings.prefill().workers());

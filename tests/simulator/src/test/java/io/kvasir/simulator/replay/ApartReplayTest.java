@@ -74,8 +74,7 @@ class ApartReplayTest {
   @Test
   void aSlowLinkDelaysFirstTokensButNotPrompts() {
     ReplaySettings fast = settings(1, 200_000);
-    ReplaySettings slow =
-        fast.withMode(new ReplayMode.Apart(new KvTransfer(10_000, 1e7), true));
+    ReplaySettings slow = fast.withMode(new ReplayMode.Apart(new KvTransfer(10_000, 1e7), true));
 
     assertThat(run(slow, "load_balancing", 1, 1, 0).ttft().meanMs())
         .isGreaterThan(run(fast, "load_balancing", 1, 1, 0).ttft().meanMs() + 20);
@@ -100,8 +99,7 @@ class ApartReplayTest {
   }
 
   private static ReplaySettings settings(int ranks, int poolTokens) {
-    return new ReplaySettings(ranks, poolTokens, 32)
-        .withMode(new ReplayMode.Apart(LINK, true));
+    return new ReplaySettings(ranks, poolTokens, 32).withMode(new ReplayMode.Apart(LINK, true));
   }
 
   private static ReplayResult run(

@@ -15,13 +15,13 @@ import org.jspecify.annotations.Nullable;
  * where the first token is expected sooner than with a prefill worker, counting what either road
  * costs others.
  *
- * <p>The second rule needs the forecasts of {@code projected} on both sides. Each road costs the time
- * to the first token (on the road apart: queue and prompt at the prefill rank, transfer and first
- * step at the decode rank) and the wait of later prompts for this one, the term {@code others} of the
- * rank that computes it. On a decode rank, the answers stand still besides while a prompt is
- * computed. A standstill counts a quarter of a wait for a first token, for each answer: in full, it
- * kept prompts away from idle decode ranks while others waited for seconds at the prefill ranks, in
- * generated mixes of short and long prompts. docs/policies.md has the figures.
+ * <p>The second rule needs the forecasts of {@code projected} on both sides. Each road costs the
+ * time to the first token (on the road apart: queue and prompt at the prefill rank, transfer and
+ * first step at the decode rank) and the wait of later prompts for this one, the term {@code
+ * others} of the rank that computes it. On a decode rank, the answers stand still besides while a
+ * prompt is computed. A standstill counts a quarter of a wait for a first token, for each answer:
+ * in full, it kept prompts away from idle decode ranks while others waited for seconds at the
+ * prefill ranks, in generated mixes of short and long prompts. docs/policies.md has the figures.
  *
  * <p>Immutable; as thread-safe as the routers.
  */
@@ -56,8 +56,10 @@ public final class WholeOrApart {
      * {@return the request as the router of the decode workers sees it}
      *
      * @param leg {@link Leg#WHOLE} or {@link Leg#DECODE}
+     * @param prefilledBy the worker that would compute the prompt; {@link FleetRequest#NO_WORKER}
+     *     if it is the decode worker
      */
-    FleetRequest request(Leg leg);
+    FleetRequest request(Leg leg, long prefilledBy);
 
     /** {@return the most tokens of the prompt that a rank holds, where the router cannot tell} */
     long mostMatchedTokens();
@@ -85,17 +87,21 @@ public final class WholeOrApart {
    */
   public @Nullable String reason(FleetRequest prompt, DecodeSide side) {
     if (maxTokens >= 0) {
-      Placement whole = placement(decodes.preview(side.request(Leg.WHOLE)));
+      Placement whole = whole(side);
       long matched = whole == null ? side.mostMatchedTokens() : whole.matchedTokens();
       return DisaggFlow.needsContext(matched, prompt.inputTokens(), maxTokens) ? null : SHORT;
     }
     if (!forecasts(prefills) || !forecasts(decodes)) {
       return null;
     }
-    CandidateCost whole = choice(placement(decodes.preview(side.request(Leg.WHOLE))));
+    CandidateCost whole = choice(whole(side));
     CandidateCost first = choice(placement(prefills.preview(prompt)));
-    CandidateCost second = choice(placement(decodes.preview(side.request(Leg.DECODE))));
-    if (whole == null || first == null || second == null) {
+    if (whole == null || first == null) {
+      return null;
+    }
+    FleetRequest answer = side.request(Leg.DECODE, first.rank().workerId());
+    CandidateCost second = choice(placement(decodes.preview(answer)));
+    if (second == null) {
       return null;
     }
     double stalledMs = STALL_WEIGHT * whole.activeRequests() * term(whole, COMPUTE);
@@ -112,6 +118,10 @@ public final class WholeOrApart {
    */
   public boolean readsTokens(FleetRequest request) {
     return maxTokens >= 0 && decodes.readsTokens(request);
+  }
+
+  private @Nullable Placement whole(DecodeSide side) {
+    return placement(decodes.preview(side.request(Leg.WHOLE, FleetRequest.NO_WORKER)));
   }
 
   private static boolean forecasts(FleetRouter router) {

@@ -24,19 +24,32 @@ final class StandInServer implements AutoCloseable {
   static final String MODEL = "words";
   static final int BLOCK = 32;
 
+  /** Modelled seconds in one second. */
+  static final double SPEED = 1e6;
+
   private final EngineFlavor flavor;
   private final int ranks;
   private final RoleSettings part;
   private final EngineServer server;
   private final EventPublisher publisher;
 
+  /** Its ports; 0 for any free ones. */
+  private record Ports(int http, int events, int replay) {
+    static final Ports FREE = new Ports(0, 0, 0);
+  }
+
   private StandInServer(EngineFlavor flavor, int ranks, int blockTokens, boolean renders)
       throws IOException {
-    this(flavor, ranks, blockTokens, renders, null);
+    this(flavor, ranks, blockTokens, renders, null, Ports.FREE);
   }
 
   private StandInServer(
-      EngineFlavor flavor, int ranks, int blockTokens, boolean renders, RoleSettings part)
+      EngineFlavor flavor,
+      int ranks,
+      int blockTokens,
+      boolean renders,
+      RoleSettings part,
+      Ports ports)
       throws IOException {
     this.part = part;
     this.flavor = flavor;
@@ -46,7 +59,7 @@ final class StandInServer implements AutoCloseable {
             .ranks(ranks)
             .tokensPerBlock(blockTokens)
             .poolTokens(blockTokens * 1000)
-            .speed(1e6)
+            .speed(SPEED)
             .build();
     EventSettings events =
         new EventSettings(
@@ -55,8 +68,8 @@ final class StandInServer implements AutoCloseable {
             EventSettings.newestReplay(flavor),
             EventSettings.numbers(flavor),
             "127.0.0.1",
-            0,
-            0,
+            ports.events,
+            ports.replay,
             "",
             EventSettings.NO_PORT,
             renders);
@@ -65,7 +78,7 @@ final class StandInServer implements AutoCloseable {
             ? EmbeddedEngine.open(settings, RankPools.Place.HOST, events)
             : EmbeddedEngine.open(settings, RankPools.Place.HOST, events, part);
     this.publisher = engine.publisher().orElseThrow();
-    this.server = EngineServer.start(engine, "127.0.0.1", 0, 1);
+    this.server = EngineServer.start(engine, "127.0.0.1", ports.http, 1);
     engine.listens("127.0.0.1", server.port(), server.port());
   }
 
@@ -92,12 +105,33 @@ final class StandInServer implements AutoCloseable {
 
   /** A stand-in that computes prompts for others, or answers them. */
   static StandInServer leg(EngineRole role, KvConnector connector, int ranks) {
+    return leg(RoleSettings.builder(role, connector).build(), ranks);
+  }
+
+  static StandInServer leg(RoleSettings part, int ranks) {
+    return leg(part, ranks, Ports.FREE);
+  }
+
+  private static StandInServer leg(RoleSettings part, int ranks, Ports ports) {
     try {
-      return new StandInServer(
-          connector.flavor(), ranks, BLOCK, false, RoleSettings.builder(role, connector).build());
+      return new StandInServer(part.connector().flavor(), ranks, BLOCK, false, part, ports);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
+  }
+
+  /** Starts a leg at the ports of this one, which was closed: its pools are empty. */
+  StandInServer again() {
+    return leg(
+        part, ranks, new Ports(server.port(), publisher.eventsPort(), publisher.replayPort()));
+  }
+
+  boolean prefills() {
+    return part.role() == EngineRole.PREFILL;
+  }
+
+  int port() {
+    return server.port();
   }
 
   /** What {@code --worker} says of it as one with a role. */

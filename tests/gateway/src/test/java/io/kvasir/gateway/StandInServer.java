@@ -29,6 +29,7 @@ final class StandInServer implements AutoCloseable {
 
   private final EngineFlavor flavor;
   private final int ranks;
+  private final int blockTokens;
   private final RoleSettings part;
   private final EngineServer server;
   private final EventPublisher publisher;
@@ -54,6 +55,7 @@ final class StandInServer implements AutoCloseable {
     this.part = part;
     this.flavor = flavor;
     this.ranks = ranks;
+    this.blockTokens = blockTokens;
     EmbeddedSettings settings =
         EmbeddedSettings.builder(MODEL)
             .ranks(ranks)
@@ -109,12 +111,16 @@ final class StandInServer implements AutoCloseable {
   }
 
   static StandInServer leg(RoleSettings part, int ranks) {
-    return leg(part, ranks, Ports.FREE);
+    return leg(part, ranks, BLOCK);
   }
 
-  private static StandInServer leg(RoleSettings part, int ranks, Ports ports) {
+  static StandInServer leg(RoleSettings part, int ranks, int blockTokens) {
+    return leg(part, ranks, blockTokens, Ports.FREE);
+  }
+
+  private static StandInServer leg(RoleSettings part, int ranks, int blockTokens, Ports ports) {
     try {
-      return new StandInServer(part.connector().flavor(), ranks, BLOCK, false, part, ports);
+      return new StandInServer(part.connector().flavor(), ranks, blockTokens, false, part, ports);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -123,7 +129,10 @@ final class StandInServer implements AutoCloseable {
   /** Starts a leg at the ports of this one, which was closed: its pools are empty. */
   StandInServer again() {
     return leg(
-        part, ranks, new Ports(server.port(), publisher.eventsPort(), publisher.replayPort()));
+        part,
+        ranks,
+        blockTokens,
+        new Ports(server.port(), publisher.eventsPort(), publisher.replayPort()));
   }
 
   boolean prefills() {

@@ -14,6 +14,7 @@ import io.kvasir.testing.harness.Await;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
@@ -48,8 +49,13 @@ class NeedsContextWireTest {
                                 () -> check(each, connector))));
   }
 
-  private static String ask(String prompt, int tokens) {
-    return "{\"model\":\"words\",\"max_tokens\":" + tokens + ",\"prompt\":\"" + prompt + "\"}";
+  /** A prompt of as many equal tokens. */
+  private static String ask(int promptTokens, int tokens) {
+    return "{\"model\":\"words\",\"max_tokens\":"
+        + tokens
+        + ",\"prompt\":"
+        + Collections.nCopies(promptTokens, 112)
+        + "}";
   }
 
   private static StandInServer leg(EngineRole role, KvConnector connector, int block) {
@@ -58,7 +64,7 @@ class NeedsContextWireTest {
 
   private static void check(JsonNode vector, KvConnector connector) {
     int matched = vector.path("matchLength").asInt();
-    String prompt = "p".repeat(vector.path("promptTokens").asInt());
+    int prompt = vector.path("promptTokens").asInt();
     int block = matched == 0 ? LARGEST_BLOCK : Math.min(LARGEST_BLOCK, matched);
     RouterChoice auto = new RouterChoice(RouterChoice.AUTO, Map.of());
     DisaggSettings settings =
@@ -77,22 +83,28 @@ class NeedsContextWireTest {
       for (int i = 0; i < 3; i++) {
         servers.add(leg(EngineRole.DECODE, connector, block));
         if (matched > 0 && i < 2) {
-          servers.get(i + 1).post(COMPLETIONS, ask(prompt.substring(0, matched), 1));
+          servers.get(i + 1).post(COMPLETIONS, ask(matched, 1));
         }
       }
       List<String> workers = servers.stream().map(StandInServer::leg).toList();
       try (TestGateway gateway = TestGateway.of(workers).disagg(settings).start()) {
-        int ranks = matched > 0 ? 2 : 0;
         Await.until(
-            "the ranks that hold blocks are known",
-            () -> gateway.metric("kvasir_kv_blocks") >= ranks);
+            "the blocks that ranks hold are known",
+            () -> {
+              try (RawClient client = RawClient.to(gateway.gateway().adminPort())) {
+                String explain = "/kvasir/explain?path=" + COMPLETIONS;
+                client.send(RawClient.post(explain, ask(prompt, 2)));
+                JsonNode choice = client.reply().json().at("/decode/choice/matched_tokens");
+                return choice.asInt(-1) == matched;
+              }
+            });
         var reply = gateway.post(COMPLETIONS, ask(prompt, 2));
         assertThat(reply.status()).as(reply.text()).isEqualTo(200);
         boolean needed = vector.path("expected").asBoolean();
         assertThat(servers.get(0).transfers().path("sent").asInt()).isEqualTo(needed ? 1 : 0);
         assertThat(gateway.metric("kvasir_local_prefills_total", "reason=\"short\""))
             .isEqualTo(needed ? 0 : 1);
-        assertThat(reply.json().at("/usage/prompt_tokens").asInt()).isEqualTo(prompt.length());
+        assertThat(reply.json().at("/usage/prompt_tokens").asInt()).isEqualTo(prompt);
       }
     } finally {
       servers.forEach(StandInServer::close);

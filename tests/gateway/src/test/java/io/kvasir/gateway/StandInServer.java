@@ -17,6 +17,11 @@ import io.kvasir.exchange.EngineFlavor;
 import io.kvasir.gateway.RawClient.Reply;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.math.BigInteger;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
 
 /** A stand-in for an engine, with HTTP and block events. */
 final class StandInServer implements AutoCloseable {
@@ -227,6 +232,26 @@ final class StandInServer implements AutoCloseable {
     try (RawClient client = RawClient.to(server.port())) {
       client.send("GET /debug/blocks?rank=0 HTTP/1.1\r\nHost: x\r\n\r\n");
       return client.reply().json().at("/ranks/0/last_batch").asLong(-1);
+    }
+  }
+
+  /** The sequence hashes of the blocks that each rank holds. */
+  List<Set<Long>> blocks() {
+    try (RawClient client = RawClient.to(server.port())) {
+      client.send("GET /debug/blocks HTTP/1.1\r\nHost: x\r\n\r\n");
+      List<Set<Long>> held = new ArrayList<>();
+      for (JsonNode rank : client.reply().json().path("ranks")) {
+        Set<Long> hashes = new HashSet<>();
+        for (JsonNode hash : rank.path("blocks").findValues("hash")) {
+          String text = hash.asText();
+          hashes.add(
+              hash.isTextual()
+                  ? Long.parseUnsignedLong(text.substring(text.length() - 2 * Long.BYTES), 16)
+                  : new BigInteger(text).longValue());
+        }
+        held.add(hashes);
+      }
+      return held;
     }
   }
 

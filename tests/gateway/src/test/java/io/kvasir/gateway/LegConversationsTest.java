@@ -119,8 +119,7 @@ class LegConversationsTest {
       possible.put(id, found);
     }
     Reply reply =
-        gateway.post(
-            COMPLETIONS, body, "X-Request-Id: " + id, "X-Session-ID: c" + conversation);
+        gateway.post(COMPLETIONS, body, "X-Request-Id: " + id, "X-Session-ID: c" + conversation);
     assertThat(reply.status()).as(reply.text()).isEqualTo(200);
     assertThat(reply.text())
         .contains("\"completion_tokens\":" + OUTPUT)

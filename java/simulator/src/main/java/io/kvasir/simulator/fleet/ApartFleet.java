@@ -142,7 +142,9 @@ public final class ApartFleet implements FleetLayer {
     prefills.catchUp(nowNs);
     decodes.catchUp(nowNs);
     HashedRequest prompt = prompt(hashed);
-    String reason = rule.reason(prefills.describe(prompt, Leg.PREFILL, FleetRequest.NO_WORKER), decodeSide(hashed));
+    String reason =
+        rule.reason(
+            prefills.describe(prompt, Leg.PREFILL, FleetRequest.NO_WORKER), decodeSide(hashed));
     if (reason != null) {
       flow.leg = Leg.WHOLE;
       flow.sent = true;

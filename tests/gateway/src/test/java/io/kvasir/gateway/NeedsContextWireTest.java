@@ -41,7 +41,7 @@ class NeedsContextWireTest {
         .filter(each -> each.path("matchLength").asInt() <= each.path("promptTokens").asInt())
         .flatMap(
             each ->
-                Stream.of(KvConnector.NIXL, KvConnector.TRTLLM)
+                Stream.of(KvConnector.TRTLLM)
                     .map(
                         connector ->
                             DynamicTest.dynamicTest(

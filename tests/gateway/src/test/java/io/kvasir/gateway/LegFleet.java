@@ -21,8 +21,11 @@ final class LegFleet implements AutoCloseable {
   /** Transfers last as long in real time, so that faults can happen during one. */
   private static final double SECONDS_PER_TOKEN = 50e-6;
 
-  /** How long a leg waits for the other one, and blocks stay pinned. */
-  private static final int LIMIT_MS = 1_000;
+  /**
+   * How long a leg waits for the other one, and blocks stay pinned; long enough that this does not
+   * happen on a busy machine twice to one request.
+   */
+  private static final int LIMIT_MS = 3_000;
 
   /**
    * A kill costs each request of that worker an attempt, and one of both legs two: the next kill
@@ -94,8 +97,16 @@ final class LegFleet implements AutoCloseable {
     return all;
   }
 
-  /** Starts a worker again that was killed. */
+  /**
+   * Starts a worker again that was killed, once the gateway has seen that it is away: it must not
+   * see that during the next fault.
+   */
   void recover(RelayedLeg killed) {
+    Await.until(
+        "the gateway has seen that " + killed.name() + " is away",
+        () ->
+            gateway.gateway().fleets().workers().stream()
+                .anyMatch(worker -> worker.name().equals(killed.name()) && !worker.healthy()));
     killed.restart();
     awaitHealthy();
   }

@@ -39,14 +39,7 @@ class NeedsContextWireTest {
     return StreamSupport.stream(all.get("needsContext").spliterator(), false)
         // No pool holds more whole blocks than a prompt has.
         .filter(each -> each.path("matchLength").asInt() <= each.path("promptTokens").asInt())
-        .flatMap(
-            each ->
-                Stream.of(KvConnector.NIXL, KvConnector.TRTLLM)
-                    .map(
-                        connector ->
-                            DynamicTest.dynamicTest(
-                                each.path("id").asText() + " " + connector,
-                                () -> check(each, connector))));
+        .map(each -> DynamicTest.dynamicTest(each.path("id").asText(), () -> check(each)));
   }
 
   /** A prompt of as many equal tokens. */
@@ -58,11 +51,11 @@ class NeedsContextWireTest {
         + "}";
   }
 
-  private static StandInServer leg(EngineRole role, KvConnector connector, int block) {
-    return StandInServer.leg(RoleSettings.builder(role, connector).build(), 1, block);
+  private static StandInServer leg(EngineRole role, int block) {
+    return StandInServer.leg(RoleSettings.builder(role, KvConnector.TRTLLM).build(), 1, block);
   }
 
-  private static void check(JsonNode vector, KvConnector connector) {
+  private static void check(JsonNode vector) {
     int matched = vector.path("matchLength").asInt();
     int prompt = vector.path("promptTokens").asInt();
     int block = matched == 0 ? LARGEST_BLOCK : Math.min(LARGEST_BLOCK, matched);
@@ -79,9 +72,9 @@ class NeedsContextWireTest {
             false);
     List<StandInServer> servers = new ArrayList<>();
     try {
-      servers.add(leg(EngineRole.PREFILL, connector, block));
+      servers.add(leg(EngineRole.PREFILL, block));
       for (int i = 0; i < 3; i++) {
-        servers.add(leg(EngineRole.DECODE, connector, block));
+        servers.add(leg(EngineRole.DECODE, block));
         if (matched > 0 && i < 2) {
           servers.get(i + 1).post(COMPLETIONS, ask(matched, 1));
         }

@@ -38,6 +38,7 @@ final class ServeDisagg extends DeclaredOptions {
       new RouterOption("--prefill-router", "--prefill-router-args");
   private static final RouterOption DECODE_ROUTER =
       new RouterOption("--decode-router", "--decode-router-args");
+
   /** Most tokens of that limit. */
   static final int MAX_LOCAL_TOKENS = 1 << 24;
 

@@ -1,11 +1,11 @@
 package io.kvasir.gateway.proxy;
 
-import io.kvasir.fleet.router.legs.Leg;
 import io.kvasir.exchange.BodyHold;
 import io.kvasir.exchange.EventLoop;
 import io.kvasir.fleet.router.FleetRequest;
 import io.kvasir.fleet.router.Refusal;
 import io.kvasir.fleet.router.RouteOutcome;
+import io.kvasir.fleet.router.legs.Leg;
 import io.kvasir.gateway.openai.BodyScan;
 import io.kvasir.gateway.route.FleetWorker;
 import io.kvasir.gateway.route.InexactCause;

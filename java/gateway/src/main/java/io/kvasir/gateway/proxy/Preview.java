@@ -1,10 +1,10 @@
 package io.kvasir.gateway.proxy;
 
-import io.kvasir.fleet.router.legs.Leg;
 import io.kvasir.exchange.BodyHold;
 import io.kvasir.exchange.Exchange;
 import io.kvasir.fleet.router.FleetRequest;
 import io.kvasir.fleet.router.RouteOutcome;
+import io.kvasir.fleet.router.legs.Leg;
 import io.kvasir.gateway.openai.BodyScan;
 import io.kvasir.gateway.openai.InvalidBodyException;
 import io.kvasir.gateway.openai.NamedConversation;

@@ -1,10 +1,10 @@
 package io.kvasir.gateway.proxy;
 
-import io.kvasir.fleet.router.legs.Leg;
 import io.kvasir.fleet.router.FleetRequest;
 import io.kvasir.fleet.router.FleetRequestBuilder;
 import io.kvasir.fleet.router.LatencyTargets;
 import io.kvasir.fleet.router.RankFilter;
+import io.kvasir.fleet.router.legs.Leg;
 import io.kvasir.gateway.openai.BodyScan;
 import io.kvasir.gateway.tokens.PromptTokens;
 import org.jspecify.annotations.Nullable;

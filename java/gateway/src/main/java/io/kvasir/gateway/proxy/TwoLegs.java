@@ -1,10 +1,10 @@
 package io.kvasir.gateway.proxy;
 
-import io.kvasir.fleet.router.legs.Leg;
 import io.kvasir.exchange.EventLoop;
 import io.kvasir.exchange.Headers;
 import io.kvasir.exchange.UpstreamFailure;
 import io.kvasir.exchange.UpstreamFailure.Kind;
+import io.kvasir.fleet.router.legs.Leg;
 import io.kvasir.gateway.disagg.BadAnswerException;
 import io.kvasir.gateway.disagg.LegBody;
 import io.kvasir.gateway.disagg.PeerFacts;

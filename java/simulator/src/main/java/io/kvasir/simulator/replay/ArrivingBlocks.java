@@ -66,12 +66,7 @@ final class ArrivingBlocks {
     lease.clear();
     int[] tokens = request.tokens();
     lease.add(
-        tokens,
-        hashed.hashes().sequence(),
-        request.scope(),
-        hashed.hashes().blocks(),
-        blocks,
-        0);
+        tokens, hashed.hashes().sequence(), request.scope(), hashed.hashes().blocks(), blocks, 0);
     pool.lease(lease);
     if (lease.lease(0) == LeaseBatch.REFUSED) {
       return null;

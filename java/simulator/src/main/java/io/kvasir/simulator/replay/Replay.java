@@ -146,8 +146,7 @@ public final class Replay {
         settings,
         fleet,
         (hasher, workers, metrics) ->
-            ApartWorkers.add(
-                settings, mode, fleet, alone, place, hasher, workers, metrics),
+            ApartWorkers.add(settings, mode, fleet, alone, place, hasher, workers, metrics),
         progress);
   }
 

@@ -132,8 +132,7 @@ final class ReplayWorker implements AutoCloseable {
 
   /** When the next transfer or answer ends outside an iteration, or {@link Arrivals#NEVER}. */
   long nextWakeNs() {
-    return Math.min(
-        worker.nextWakeNs(), generation == null ? Arrivals.NEVER : generation.nextNs());
+    return Math.min(worker.nextWakeNs(), generation == null ? Arrivals.NEVER : generation.nextNs());
   }
 
   /** Ends the transfers and answers that are due by now; true if there were any. */

@@ -167,11 +167,14 @@ public final class HtmlReport {
                   row.get(0) + " ranks",
                   List.of(
                       Html.cell(
-                          row.get(2) + " requests, hit rate " + row.get(5) + ", busy " + row.get(6)))));
+                          row.get(2)
+                              + " requests, hit rate "
+                              + row.get(5)
+                              + ", busy "
+                              + row.get(6)))));
         }
         out.append(
-            Html.table(
-                "Prefill and decode under " + policies.name(result), List.of("", ""), rows));
+            Html.table("Prefill and decode under " + policies.name(result), List.of("", ""), rows));
       }
     }
   }

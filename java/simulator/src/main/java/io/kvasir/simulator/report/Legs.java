@@ -109,22 +109,20 @@ final class Legs {
       long busyNs = ranks.stream().mapToLong(RankResult::busyNs).sum();
       rows.add(
           List.of(
-          prefill ? "prefill" : "decode",
-          count(ranks.size()),
-          count(ranks.stream().mapToLong(RankResult::requests).sum()),
-          count(input),
-          count(cached),
-          rate((double) cached / input),
-          percent((double) busyNs / result.virtualNs() / ranks.size())));
+              prefill ? "prefill" : "decode",
+              count(ranks.size()),
+              count(ranks.stream().mapToLong(RankResult::requests).sum()),
+              count(input),
+              count(cached),
+              rate((double) cached / input),
+              percent((double) busyNs / result.virtualNs() / ranks.size())));
     }
     return rows;
   }
 
   /** The fields of JSON reports. */
-  static void write(ReplayResult result, ApartResult apart, JsonGenerator json)
-      throws IOException {
+  static void write(ReplayResult result, ApartResult apart, JsonGenerator json) throws IOException {
     ApartSettings settings = apart.settings();
-    json.writeObjectFieldStart("apart");
     json.writeNumberField("prefillWorkers", settings.prefill().workers());
     json.writeNumberField("decodeWorkers", settings.decode().workers());
     writeRouter(json, "prefill", settings.prefill());
@@ -148,7 +146,6 @@ final class Legs {
     rounded(json, "longestTransferMs", apart.longestTransferMs());
     json.writeNumberField("movedTokens", apart.movedTokens());
     json.writeNumberField("neededTokens", apart.neededTokens());
-    json.writeEndObject();
   }
 
   private static void writeRouter(JsonGenerator json, String role, FleetSettings fleet)

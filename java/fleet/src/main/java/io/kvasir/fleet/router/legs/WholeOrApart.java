@@ -15,13 +15,13 @@ import org.jspecify.annotations.Nullable;
  * where the first token is expected sooner than with a prefill worker, counting what either road
  * costs others.
  *
- * <p>The second rule needs the forecasts of {@code projected} on both sides. Each road costs the time
- * to the first token (on the road apart: queue and prompt at the prefill rank, transfer and first
- * step at the decode rank) and the wait of later prompts for this one, the term {@code others} of the
- * rank that computes it. On a decode rank, the answers stand still besides while a prompt is
- * computed. A standstill counts a quarter of a wait for a first token, for each answer: in full, it
- * kept prompts away from idle decode ranks while others waited for seconds at the prefill ranks, in
- * generated mixes of short and long prompts. docs/policies.md has the figures.
+ * <p>The second rule needs the forecasts of {@code projected} on both sides. Each road costs the
+ * time to the first token (on the road apart: queue and prompt at the prefill rank, transfer and
+ * first step at the decode rank) and the wait of later prompts for this one, the term {@code
+ * others} of the rank that computes it. On a decode rank, the answers stand still besides while a
+ * prompt is computed. A standstill counts a quarter of a wait for a first token, for each answer:
+ * in full, it kept prompts away from idle decode ranks while others waited for seconds at the
+ * prefill ranks, in generated mixes of short and long prompts. docs/policies.md has the figures.
  *
  * <p>Immutable; as thread-safe as the routers.
  */

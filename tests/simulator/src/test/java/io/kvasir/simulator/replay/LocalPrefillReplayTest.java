@@ -27,7 +27,7 @@ class LocalPrefillReplayTest {
   private static final List<Integer> LIMITS = List.of(0, 256, 1024, 4096, 16_384, EVERYTHING);
 
   /** How far above that of the best limit the p95 by forecast may be. */
-  private static final double NEAR = 1.15;
+  private static final double NEAR = 1.1;
 
   private record Load(int prefill, int decode, double rate) {}
 
@@ -64,7 +64,7 @@ class LocalPrefillReplayTest {
         worst[i] = Math.max(worst[i], p95Ms[i] / best);
       }
     }
-    assertThat(worst).allMatch(ratio -> ratio > NEAR);
+    assertThat(Arrays.stream(worst).min().orElseThrow()).isGreaterThan(NEAR);
   }
 
   private static ReplayResult run(Load load, int limit) {

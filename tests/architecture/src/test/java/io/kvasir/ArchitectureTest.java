@@ -170,7 +170,6 @@ class ArchitectureTest {
             "engine.pool",
             "exchange",
             "fleet.router",
-            "fleet.router.legs",
             "fleet.router.trtllm",
             "fleet.router.whatif",
             "gateway",

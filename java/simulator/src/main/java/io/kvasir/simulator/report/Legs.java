@@ -123,7 +123,6 @@ final class Legs {
   /** The fields of JSON reports. */
   static void write(ReplayResult result, ApartResult apart, JsonGenerator json) throws IOException {
     ApartSettings settings = apart.settings();
-    json.writeObjectFieldStart("apart");
     json.writeNumberField("prefillWorkers", settings.prefill().workers());
     json.writeNumberField("decodeWorkers", settings.decode().workers());
     writeRouter(json, "prefill", settings.prefill());
@@ -147,7 +146,6 @@ final class Legs {
     rounded(json, "longestTransferMs", apart.longestTransferMs());
     json.writeNumberField("movedTokens", apart.movedTokens());
     json.writeNumberField("neededTokens", apart.neededTokens());
-    json.writeEndObject();
   }
 
   private static void writeRouter(JsonGenerator json, String role, FleetSettings fleet)

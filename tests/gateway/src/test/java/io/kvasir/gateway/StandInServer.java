@@ -92,9 +92,13 @@ final class StandInServer implements AutoCloseable {
 
   /** A stand-in that computes prompts for others, or answers them. */
   static StandInServer leg(EngineRole role, KvConnector connector, int ranks) {
+    return leg(RoleSettings.builder(role, connector).build(), ranks);
+  }
+
+  /** A stand-in with a role. */
+  static StandInServer leg(RoleSettings part, int ranks) {
     try {
-      return new StandInServer(
-          connector.flavor(), ranks, BLOCK, false, RoleSettings.builder(role, connector).build());
+      return new StandInServer(part.connector().flavor(), ranks, BLOCK, false, part);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

@@ -3,6 +3,7 @@ package io.kvasir.gateway.proxy;
 import io.kvasir.exchange.Headers;
 import io.kvasir.gateway.disagg.LegBody;
 import io.kvasir.gateway.route.FleetWorker;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,6 +22,11 @@ interface FirstLeg {
 
   /** The request of the worker that answers was sent. */
   void onSent(ChosenTarget to);
+
+  /** Receives parameters in the answer that are not the client's; null if there are none. */
+  default @Nullable Consumer<String> onParams(ChosenTarget from) {
+    return null;
+  }
 
   /** The first data of the answer has come. */
   void onBegun();

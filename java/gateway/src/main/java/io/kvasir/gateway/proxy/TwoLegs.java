@@ -12,6 +12,7 @@ import io.kvasir.gateway.route.FleetWorker;
 import io.kvasir.gateway.route.RequestFault;
 import io.kvasir.gateway.route.RequestFaults;
 import java.util.Locale;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -36,6 +37,7 @@ final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
   private final Answering decode;
   private final RequestFaults faults;
   private final boolean decodesWhole;
+  private final EarlierAnswer earlier;
   private final Handover handover = new Handover();
 
   private @Nullable ChosenTarget decoder;
@@ -51,6 +53,7 @@ final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
    *
    * @param placing chooses among the prefill workers
    * @param decodesWhole whether the decode workers can compute prompts
+   * @param earlier the conversation's last answer
    */
   TwoLegs(
       EventLoop loop,
@@ -59,7 +62,8 @@ final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
       Services services,
       Tally tally,
       Answering decode,
-      boolean decodesWhole) {
+      boolean decodesWhole,
+      EarlierAnswer earlier) {
     this.loop = loop;
     this.attempt = new PrefillAttempt(loop, inbound, services);
     this.inbound = inbound;
@@ -68,6 +72,7 @@ final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
     this.tally = tally;
     this.decode = decode;
     this.decodesWhole = decodesWhole;
+    this.earlier = earlier;
     this.faults = new RequestFaults(services.fleets().ejection(), placing.candidates().all());
   }
 
@@ -169,7 +174,7 @@ final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
       onLost(new UpstreamFailure(Kind.CONNECT, "it does not say where its KV is to be had"));
       return;
     }
-    handover.begin(services.transfers().nextId(), inbound, choice, peer);
+    handover.begin(services.transfers().nextId(), inbound, choice, peer, earlier);
     if (handover.dialect().isSerial()) {
       send();
     } else {
@@ -182,6 +187,11 @@ final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
   @Override
   public LegBody body() {
     return whole ? LegBody.WHOLE : handover.decode();
+  }
+
+  @Override
+  public @Nullable Consumer<String> onParams(ChosenTarget from) {
+    return !whole && handover.dialect().pullsAnswers() ? earlier.receiver(from, tally) : null;
   }
 
   @Override
@@ -208,7 +218,9 @@ final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
   @Override
   public void onStatus(int status, Headers headers, byte[] body) {
     attempt.onAnswered();
-    guard(() -> refused(attempt.booked(), status, headers, body));
+    boolean again = handover.failsPull(status); // at the same worker
+    Runnable resend = () -> attempt.send(handover.prefill(), this);
+    guard(again ? resend : () -> refused(attempt.booked(), status, headers, body));
   }
 
   private void refused(ChosenTarget choice, int status, Headers headers, byte[] body) {
@@ -244,7 +256,9 @@ final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
       return;
     }
     faults.onServed(services.nowNs());
-    choice.onServed(read.cachedTokens());
+    if (!handover.pulls()) { // what was pulled says nothing of what the rank held
+      choice.onServed(read.cachedTokens());
+    }
     choice.onPrefillDone();
     tally.onPrefilled(read.cachedTokens());
     handover.onPrefilled(read, services.nowNs());

@@ -100,6 +100,7 @@ class WrongUsageTest {
         "serve --decode http://a:1 | --decode needs --prefill URL: no worker computes the prompts",
         "serve --worker http://a:1,role=decode | --worker needs --prefill URL: no worker computes the prompts",
         "serve --prefill http://a:1,role=decode --decode http://b:1 | --prefill is wrong: role=decode contradicts --prefill",
+        "serve --prefill http://a:1 --prefill http://b:1,flavor=sglang --decode http://c:1 --decode http://d:1,flavor=sglang | --prefill must have one protocol for all workers with role=prefill, not disagg=nixl and bootstrap: each needs a gateway of its own",
         "serve --prefill http://a:1 --decode http://b:1,flavor=sglang | --prefill must speak the protocol of role decode: disagg is nixl with role=prefill and bootstrap with role=decode",
         "serve --prefill http://a:1 --decode http://a:1 | --worker must name each engine once",
         "serve --prefill-router cost | --prefill-router needs --prefill and --decode",

@@ -3,7 +3,7 @@ package io.kvasir.cli.option;
 import io.kvasir.fleet.router.trtllm.DisaggFlow.Style;
 import io.kvasir.gateway.disagg.DisaggSettings;
 import io.kvasir.gateway.disagg.RouterChoice;
-import io.kvasir.gateway.worker.ApiKey;
+import io.kvasir.gateway.disagg.SigningKey;
 import io.kvasir.gateway.worker.DisaggDialect;
 import io.kvasir.gateway.worker.WorkerRole;
 import io.kvasir.gateway.worker.WorkerSpec;
@@ -38,7 +38,9 @@ final class ServeDisagg extends DeclaredOptions {
       new RouterOption("--prefill-router", "--prefill-router-args");
   private static final RouterOption DECODE_ROUTER =
       new RouterOption("--decode-router", "--decode-router-args");
-  private static final int MAX_LOCAL_TOKENS = 1 << 24;
+
+  /** Most tokens of that limit. */
+  static final int MAX_LOCAL_TOKENS = 1 << 24;
 
   /** Routers that do not look at prompts. */
   private static final Set<String> MATCH_NOTHING = Set.of("round_robin", "load_balancing");
@@ -205,6 +207,11 @@ final class ServeDisagg extends DeclaredOptions {
       throw new UsageException(
           decodes.isEmpty() ? ServeOptions.WORKER : DECODE,
           "needs " + PREFILL + " URL: no worker computes the prompts");
+    } else if (prefill.size() > 1) {
+      throw new UsageException(
+          prefills.isEmpty() ? ServeOptions.WORKER : PREFILL,
+          "must have one protocol for all workers with role=prefill, not disagg=%s: each needs a gateway of its own"
+              .formatted(ids(prefill)));
     } else if (!prefill.isEmpty() && !decode.isEmpty() && !prefill.equals(decode)) {
       throw new UsageException(
           prefills.isEmpty() ? ServeOptions.WORKER : PREFILL,
@@ -233,7 +240,7 @@ final class ServeDisagg extends DeclaredOptions {
    * @param ofFile the key of signatures in the file; null for none
    * @throws UsageException if a value is not allowed
    */
-  DisaggSettings settings(RouterChoice router, @Nullable ApiKey ofFile) {
+  DisaggSettings settings(RouterChoice router, @Nullable SigningKey ofFile) {
     RouterChoice decode = choice(DECODE_ROUTER, decodeRouter, decodeArgs, router);
     if (maxLocalPrefill.isGiven() && MATCH_NOTHING.contains(decode.name())) {
       throw maxLocalPrefill.wrong(
@@ -261,20 +268,20 @@ final class ServeDisagg extends DeclaredOptions {
     return option.readTried(text == null ? RouterChoice.AUTO : text, args.text());
   }
 
-  private @Nullable ApiKey authKey(@Nullable ApiKey ofFile) {
+  private @Nullable SigningKey authKey(@Nullable SigningKey ofFile) {
     if (authFile.isGiven() && authVariable.isGiven()) {
       throw authFile.wrong("and " + AUTH_ENV + " exclude each other");
     }
     try {
       if (authFile.isGiven()) {
-        return ApiKey.ofFile("file", authFile.value());
+        return SigningKey.ofFile("file", authFile.value());
       }
     } catch (IllegalArgumentException e) {
       throw authFile.wrong("is wrong: " + e.getMessage());
     }
     try {
       return authVariable.isGiven()
-          ? ApiKey.ofVariable("value", authVariable.value(), System::getenv)
+          ? SigningKey.ofVariable("value", authVariable.value(), System::getenv)
           : ofFile;
     } catch (IllegalArgumentException e) {
       throw authVariable.wrong("is wrong: " + e.getMessage());

@@ -1,7 +1,6 @@
 package io.kvasir.gateway.disagg;
 
 import io.kvasir.fleet.router.trtllm.DisaggFlow.Style;
-import io.kvasir.gateway.worker.ApiKey;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -25,7 +24,7 @@ public record DisaggSettings(
     Style style,
     long maxLocalPrefillTokens,
     int nodeId,
-    @Nullable ApiKey authKey,
+    @Nullable SigningKey authKey,
     RouterChoice prefillRouter,
     RouterChoice decodeRouter,
     int prefillTimeoutMs,

@@ -51,7 +51,7 @@ final class NixlPull implements TransferDialect {
 
   @Override
   public void check(PrefillAnswer answer) throws BadAnswerException {
-    if (!answer.object(PARAMS).isObject()) {
+    if (!answer.hasObject(PARAMS)) {
       throw new BadAnswerException("it has no " + PARAMS);
     }
   }

@@ -26,11 +26,16 @@ final class SglangBootstrap implements TransferDialect {
   private static LegBody room(LegBody body, Transfer transfer) {
     DisaggSpec spec = transfer.prefill().spec().disagg();
     return body.set(BodyField.BOOTSTRAP_HOST, JsonText.quoted(spec.bootstrapHost()))
-        .set(BodyField.BOOTSTRAP_PORT, Integer.toString(spec.bootstrapPort()))
+        .set(
+            BodyField.BOOTSTRAP_PORT,
+            Integer.toString(transfer.prefill().profile().bootstrapPort()))
         .set(BodyField.BOOTSTRAP_ROOM, Long.toString(room(transfer)));
   }
 
-  /** A number of its own for each transfer, whose remainder by the ranks is the prefill rank. */
+  /**
+   * A number of its own for each transfer, whose remainder by the ranks is the prefill rank. Of
+   * several answers, engines give each the next number.
+   */
   private static long room(Transfer transfer) {
     int ranks = Math.max(1, transfer.prefill().profile().ranks());
     long rank = transfer.prefillRank() < 0 ? transfer.id() % ranks : transfer.prefillRank();

@@ -8,7 +8,8 @@ import org.jspecify.annotations.Nullable;
  * One way of a prompt's KV blocks from the worker that computes them to the one that answers.
  * Immutable.
  *
- * @param id names it, unique among all gateways of the deployment; at least 2^42
+ * @param id names it, unique among all gateways of the deployment; at least 2^42; where the request
+ *     has several answers, as many numbers from this one on are its own
  * @param requestId the request's id at engines
  * @param path the endpoint, for example {@code /v1/completions}
  * @param body the client's request

@@ -5,7 +5,6 @@ import io.kvasir.exchange.Headers;
 import io.kvasir.exchange.Upstream;
 import io.kvasir.fleet.router.trtllm.DisaggFlow.Style;
 import io.kvasir.gateway.route.FleetWorker;
-import io.kvasir.gateway.worker.ApiKey;
 import io.kvasir.gateway.worker.DisaggDialect;
 import java.net.URI;
 import java.util.EnumMap;
@@ -42,7 +41,7 @@ public final class Transfers implements AutoCloseable {
     this.settings = settings;
     this.peers = new PeerDirectory(connect, timeoutMs);
     this.ids = new TransferIds(settings.nodeId(), System::currentTimeMillis);
-    ApiKey key = settings.authKey();
+    SigningKey key = settings.authKey();
     DisaggSignature signature = key == null ? null : new DisaggSignature(key.bytes());
     for (DisaggDialect dialect : DisaggDialect.values()) {
       dialects.put(
@@ -79,9 +78,13 @@ public final class Transfers implements AutoCloseable {
     return answers;
   }
 
-  /** {@return a number for a transfer, unique in the deployment} */
-  public long nextId() {
-    return ids.next();
+  /**
+   * {@return the first of numbers for transfers that follow one another, unique in the deployment}
+   *
+   * @param count how many, 1 to {@link TransferIds#MOST}
+   */
+  public long nextIds(int count) {
+    return ids.next(count);
   }
 
   /**

@@ -3,6 +3,7 @@ package io.kvasir.gateway.proxy;
 import io.kvasir.exchange.BodyHold;
 import io.kvasir.exchange.Exchange;
 import io.kvasir.exchange.Headers;
+import io.kvasir.fleet.router.legs.Leg;
 import io.kvasir.gateway.openai.BodyScan;
 import io.kvasir.gateway.openai.FormField;
 import io.kvasir.gateway.openai.InvalidBodyException;

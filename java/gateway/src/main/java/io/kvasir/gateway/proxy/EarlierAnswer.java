@@ -4,9 +4,10 @@ import io.kvasir.fleet.index.RankMatches;
 import io.kvasir.fleet.router.FleetRequest;
 import io.kvasir.fleet.router.LatencyTargets;
 import io.kvasir.fleet.router.RankFilter;
-import io.kvasir.gateway.disagg.AnswerKv;
+import io.kvasir.fleet.router.legs.Leg;
 import io.kvasir.gateway.disagg.AnswerKv.Kept;
 import io.kvasir.gateway.disagg.AnswerKv.Turn;
+import io.kvasir.gateway.disagg.AnswerKv;
 import io.kvasir.gateway.route.FollowedRanks;
 import io.kvasir.gateway.route.ModelFleet;
 import io.kvasir.gateway.tokens.PromptTokens;
@@ -96,7 +97,7 @@ final class EarlierAnswer {
   Consumer<String> receiver(ChosenTarget choice, Tally tally) {
     Turn of = turn;
     PromptTokens tokens = inbound.tokens();
-    if (of == null || tokens == null || tokens.ids() == null) {
+    if (of == null || tokens == null || tokens.ids() == null || tokens.ids().size() != 1) {
       return params -> {};
     }
     boolean oneRank = choice.worker().profile().ranks() == 1;

@@ -1,6 +1,7 @@
 package io.kvasir.gateway.proxy;
 
 import io.kvasir.exchange.Headers;
+import io.kvasir.fleet.router.legs.Leg;
 import io.kvasir.gateway.disagg.LegBody;
 import io.kvasir.gateway.route.FleetWorker;
 import java.util.function.Consumer;

@@ -5,6 +5,7 @@ import io.kvasir.exchange.EventLoop;
 import io.kvasir.fleet.router.FleetRequest;
 import io.kvasir.fleet.router.Refusal;
 import io.kvasir.fleet.router.RouteOutcome;
+import io.kvasir.fleet.router.legs.Leg;
 import io.kvasir.gateway.openai.BodyScan;
 import io.kvasir.gateway.route.FleetWorker;
 import io.kvasir.gateway.route.InexactCause;

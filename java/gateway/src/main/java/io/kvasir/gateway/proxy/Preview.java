@@ -4,6 +4,7 @@ import io.kvasir.exchange.BodyHold;
 import io.kvasir.exchange.Exchange;
 import io.kvasir.fleet.router.FleetRequest;
 import io.kvasir.fleet.router.RouteOutcome;
+import io.kvasir.fleet.router.legs.Leg;
 import io.kvasir.gateway.openai.BodyScan;
 import io.kvasir.gateway.openai.InvalidBodyException;
 import io.kvasir.gateway.openai.NamedConversation;

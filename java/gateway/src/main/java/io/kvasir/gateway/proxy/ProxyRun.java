@@ -4,6 +4,7 @@ import io.kvasir.exchange.Exchange;
 import io.kvasir.exchange.Headers;
 import io.kvasir.exchange.UpstreamFailure;
 import io.kvasir.exchange.UpstreamFailure.Kind;
+import io.kvasir.fleet.router.legs.Leg;
 import io.kvasir.gateway.route.FleetWorker;
 import io.kvasir.gateway.route.ModelFleet.Target;
 import io.kvasir.gateway.route.RequestFault;
@@ -36,7 +37,6 @@ final class ProxyRun implements FirstLeg.Answering {
   private final RequestFaults faults;
   private final Attempts attempts;
   private FirstLeg first;
-
   private boolean over;
   private @Nullable Relay relay;
   private @Nullable ChosenTarget current;

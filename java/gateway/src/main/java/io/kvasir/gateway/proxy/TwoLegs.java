@@ -4,6 +4,7 @@ import io.kvasir.exchange.EventLoop;
 import io.kvasir.exchange.Headers;
 import io.kvasir.exchange.UpstreamFailure;
 import io.kvasir.exchange.UpstreamFailure.Kind;
+import io.kvasir.fleet.router.legs.Leg;
 import io.kvasir.gateway.disagg.BadAnswerException;
 import io.kvasir.gateway.disagg.LegBody;
 import io.kvasir.gateway.disagg.PeerFacts;
@@ -13,6 +14,7 @@ import io.kvasir.gateway.route.RequestFault;
 import io.kvasir.gateway.route.RequestFaults;
 import java.util.Locale;
 import java.util.function.Consumer;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -53,7 +55,6 @@ final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
    *
    * @param placing chooses among the prefill workers
    * @param decodesWhole whether the decode workers can compute prompts
-   * @param earlier the conversation's last answer
    */
   TwoLegs(
       EventLoop loop,
@@ -114,8 +115,6 @@ final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
     decode.place(Leg.WHOLE, null);
   }
 
-  // ---- the choice of the prefill worker -------------------------------------------------------
-
   @Override
   public void onWaiting(Runnable cancel) {
     decode.onWaiting(cancel);
@@ -174,7 +173,8 @@ final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
       onLost(new UpstreamFailure(Kind.CONNECT, "it does not say where its KV is to be had"));
       return;
     }
-    handover.begin(services.transfers().nextId(), inbound, choice, peer, earlier);
+    int answers = Splitting.transfers(inbound, Objects.requireNonNull(inbound.body()));
+    handover.begin(services.transfers().nextIds(answers), inbound, choice, peer, earlier);
     if (handover.dialect().isSerial()) {
       send();
     } else {
@@ -218,9 +218,9 @@ final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
   @Override
   public void onStatus(int status, Headers headers, byte[] body) {
     attempt.onAnswered();
-    boolean again = handover.failsPull(status); // at the same worker
-    Runnable resend = () -> attempt.send(handover.prefill(), this);
-    guard(again ? resend : () -> refused(attempt.booked(), status, headers, body));
+    Runnable again = () -> attempt.send(handover.prefill(), this); // at the same worker
+    Runnable end = () -> refused(attempt.booked(), status, headers, body);
+    guard(handover.failsPull(status) ? again : end);
   }
 
   private void refused(ChosenTarget choice, int status, Headers headers, byte[] body) {

@@ -86,6 +86,9 @@ public final class JsonReport {
     json.writeNumberField("rejected", result.rejected());
     writeRejections(result.rejections());
     FleetResult fleet = result.fleet();
+    if (result.apart() != null) {
+      Legs.write(result, result.apart(), json);
+    }
     if (fleet != null) {
       writeFleet(result, fleet);
       if (!fleet.whatIf().isEmpty()) {
@@ -205,6 +208,9 @@ public final class JsonReport {
       if (result.fleet() != null) {
         json.writeNumberField("instance", rank / result.settings().ranks());
       }
+      if (result.apart() != null) {
+        json.writeStringField("role", Legs.role(result, rank));
+      }
       json.writeNumberField("rank", rank % result.settings().ranks());
       json.writeNumberField("requests", of.requests());
       json.writeNumberField("inputTokens", of.inputTokens());
@@ -215,7 +221,7 @@ public final class JsonReport {
       json.writeNumberField("peakActiveBlocks", of.peakActiveBlocks());
       json.writeNumberField("evictedBlocks", of.evictedBlocks());
       json.writeNumberField("preemptions", of.preemptions());
-      if (result.settings().mode() instanceof ReplayMode.Context) {
+      if (!(result.settings().mode() instanceof ReplayMode.Aggregated)) {
         json.writeNumberField("peakInTransferRequests", of.peakInTransferRequests());
       }
       json.writeEndObject();

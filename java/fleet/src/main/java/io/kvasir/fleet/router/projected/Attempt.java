@@ -5,6 +5,8 @@ import org.jspecify.annotations.Nullable;
 /** One placed request, as its {@link RankForecast} follows it. Not thread-safe. */
 final class Attempt {
 
+  private static final double NS_PER_MS = 1e6;
+
   final RankForecast rank;
 
   /** Prompt tokens to compute. */
@@ -48,6 +50,9 @@ final class Attempt {
   /** The number of the group of prompts that ended together with its own. */
   long group;
 
+  /** Whether its prompt is computed elsewhere, and no token has come. */
+  private boolean awaitsFirst;
+
   /** Tokens whose KV it reads. */
   long tokens;
 
@@ -86,5 +91,35 @@ final class Attempt {
     this.streaming = streaming;
     this.awaited = awaited;
     this.moved = moved;
+  }
+
+  /** Its prompt counts as computed. */
+  void decode(long nowNs) {
+    decodes = true;
+    firstNs = nowNs;
+    tokens = (long) uncached + context;
+  }
+
+  /** The time of its first token is not known, although its prompt counts as computed. */
+  void awaitFirstToken() {
+    awaitsFirst = true;
+    lastNs = Long.MIN_VALUE;
+  }
+
+  /** Tokens have come after the first ones, or the first after {@link #awaitFirstToken}. */
+  void streamsOn(ForecastInterval interval, long nowNs) {
+    if (!streams && !awaitsFirst && nowNs > firstNs) {
+      streams = true;
+      interval.learn(firstTokenMs, (firstNs - placedNs) / NS_PER_MS);
+    }
+  }
+
+  /** Tokens have come. */
+  void streamed(int count, long nowNs) {
+    firstNs = awaitsFirst ? nowNs : firstNs;
+    awaitsFirst = false;
+    tokens += count;
+    streamedTokens += count;
+    lastNs = nowNs;
   }
 }

@@ -199,6 +199,9 @@ final class PlacementLedger implements PlacementListener {
                 : null,
             nowNs);
     attempts.put(attempt, placed);
+    if (Boolean.FALSE.equals(request.overrides().trackPrefillTokens())) {
+      forecast.decodeOnly(placed, nowNs);
+    }
   }
 
   @Override

@@ -163,12 +163,13 @@ final class ProjectedSelector implements RankSelector {
       long missing = Math.max(0, inputTokens - held);
       long uncached = candidates.tracksPrefill() ? Math.max(1, missing) : 1;
       long context = candidates.tracksPrefill() ? inputTokens - missing : inputTokens - 1;
-      boolean moves = !candidates.tracksPrefill() && missing > 0;
+      boolean tracks = candidates.tracksPrefill();
+      boolean moves = !tracks && missing > 0;
       double transferMs = moves ? transferMs(candidates.rank(i), request, missing, nowNs) : 0;
       double queueMs = scores.queueMs[i];
       double computeMs =
-          moves ? forecast.stepMs(inputTokens) : forecast.promptMs(uncached, context);
-      double interleavedMs = moves ? 0 : forecast.interleavedMs(uncached);
+          tracks ? forecast.promptMs(uncached, context) : forecast.stepMs(inputTokens);
+      double interleavedMs = tracks ? forecast.interleavedMs(uncached) : 0;
       double roomMs = roomMs(candidates, i);
       double lockstepMs = 0;
       if (forecast.engine().hasSeveral()) {
@@ -183,7 +184,7 @@ final class ProjectedSelector implements RankSelector {
               : computeMs + forecast.promptMs(HIDDEN_TOKENS, context);
       terms[TRANSFER] = transferMs;
       terms[3] = interleavedMs + PACE_TOKENS * forecast.stepMs(inputTokens);
-      terms[4] = othersWeight * forecast.typicalPromptMs(uncached, context);
+      terms[4] = tracks ? othersWeight * forecast.typicalPromptMs(uncached, context) : 0;
       terms[5] = workMs * (scores.openBeside[i] - leastOpen);
       terms[6] = roomMs;
       terms[7] = LOCKSTEP_WEIGHT * lockstepMs;

@@ -333,36 +333,36 @@ final class RankForecast {
       }
     } else if (attempt.streaming) {
       observed.streamsOn(attempt, nowNs);
-      if (!attempt.streams && nowNs > attempt.firstNs) {
-        attempt.streams = true;
-        interval.learn(attempt.firstTokenMs, (attempt.firstNs - attempt.placedNs) / NS_PER_MS);
-      }
+      attempt.streamsOn(interval, nowNs);
       if (tokens == 1 && queue.isEmpty()) {
         observed.decoded(attempt, assumedNs, kvTokens, nowNs);
       }
     }
-    attempt.tokens += tokens;
-    attempt.streamedTokens += tokens;
+    attempt.streamed(tokens, nowNs);
     kvTokens += tokens;
-    attempt.lastNs = nowNs;
+  }
+
+  /** The prompt of an attempt is computed elsewhere: it only decodes, from now on. */
+  void decodeOnly(Attempt attempt, long nowNs) {
+    leaveQueue(attempt);
+    attempt.reported = true;
+    promptTokens -= attempt.uncached;
+    decode(attempt, nowNs);
+    attempt.awaitFirstToken();
   }
 
   private void decode(Attempt attempt, long nowNs) {
-    attempt.decodes = true;
-    attempt.firstNs = nowNs;
-    attempt.tokens = (long) attempt.uncached + attempt.context;
+    attempt.decode(nowNs);
     kvTokens += attempt.tokens;
     decoding++;
     paced.add(attempt);
     paces = !paced.isEmpty();
   }
 
-  /** Tokens whose KV the decoding requests read. */
   long kvTokens() {
     return kvTokens;
   }
 
-  /** What is observed of the rank's steps. */
   StepObservations observed() {
     return observed;
   }

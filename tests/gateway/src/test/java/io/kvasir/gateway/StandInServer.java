@@ -115,6 +115,7 @@ final class StandInServer implements AutoCloseable {
     return leg(RoleSettings.builder(role, connector).build(), ranks);
   }
 
+  /** A stand-in with a role. */
   static StandInServer leg(RoleSettings part, int ranks) {
     return leg(part, ranks, BLOCK);
   }

@@ -17,6 +17,8 @@ import org.jspecify.annotations.Nullable;
  * @param prefill the worker that computes the prompt
  * @param prefillRank its rank; negative if the worker chooses
  * @param peer what the second leg must say of it
+ * @param earlier the parameters by which it has the KV of the conversation's last answer, as JSON;
+ *     null for none
  */
 public record Transfer(
     long id,
@@ -26,4 +28,12 @@ public record Transfer(
     @Nullable String conversationId,
     FleetWorker prefill,
     int prefillRank,
-    PeerFacts peer) {}
+    PeerFacts peer,
+    @Nullable String earlier) {
+
+  /** {@return the transfer without the KV of an earlier answer} */
+  public Transfer withoutEarlier() {
+    return new Transfer(
+        id, requestId, path, body, conversationId, prefill, prefillRank, peer, null);
+  }
+}

@@ -29,6 +29,11 @@ public interface TransferDialect {
     return false;
   }
 
+  /** {@return whether prefill workers can have the KV of answers from decode workers} */
+  default boolean pullsAnswers() {
+    return false;
+  }
+
   /**
    * {@return the request for the worker that computes the prompt}
    *

@@ -27,6 +27,7 @@ public final class Transfers implements AutoCloseable {
   private final DisaggSettings settings;
   private final TransferIds ids;
   private final PeerDirectory peers;
+  private final AnswerKv answers = new AnswerKv(System::nanoTime);
   private final Map<DisaggDialect, TransferDialect> dialects = new EnumMap<>(DisaggDialect.class);
 
   /**
@@ -70,6 +71,11 @@ public final class Transfers implements AutoCloseable {
    */
   public boolean passes(Headers headers) {
     return settings.trustKvParams() && "true".equalsIgnoreCase(headers.get(PASS));
+  }
+
+  /** {@return the KV of answers that prefill workers can have} */
+  public AnswerKv answers() {
+    return answers;
   }
 
   /**

@@ -4,6 +4,7 @@ import io.kvasir.exchange.Headers;
 import io.kvasir.fleet.router.legs.Leg;
 import io.kvasir.gateway.disagg.LegBody;
 import io.kvasir.gateway.route.FleetWorker;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,6 +23,11 @@ interface FirstLeg {
 
   /** The request of the worker that answers was sent. */
   void onSent(ChosenTarget to);
+
+  /** Receives parameters in the answer that are not the client's; null if there are none. */
+  default @Nullable Consumer<String> onParams(ChosenTarget from) {
+    return null;
+  }
 
   /** The first data of the answer has come. */
   void onBegun();

@@ -57,8 +57,9 @@ final class Handover {
    * @param id names it
    * @param choice the prefill worker and its rank
    * @param peer what the decode worker's request must say of them
+   * @param earlier the conversation's last answer
    */
-  void begin(long id, Inbound inbound, ChosenTarget choice, PeerFacts peer) {
+  void begin(long id, Inbound inbound, ChosenTarget choice, PeerFacts peer, EarlierAnswer earlier) {
     answeredNs = 0;
     transfer =
         new Transfer(
@@ -69,7 +70,8 @@ final class Handover {
             inbound.conversation().id(),
             choice.worker(),
             choice.dpRank(),
-            peer);
+            peer,
+            dialect().pullsAnswers() ? earlier.params() : null);
   }
 
   /** Whether there is a transfer that a decode worker can have. */
@@ -80,6 +82,24 @@ final class Handover {
   /** What the prefill worker's request has. While it {@link #isOpen}. */
   LegBody prefill() {
     return dialect().prefill(Objects.requireNonNull(transfer));
+  }
+
+  /** Whether the prefill worker is to have the KV of an earlier answer. */
+  boolean pulls() {
+    return transfer != null && transfer.earlier() != null;
+  }
+
+  /**
+   * The prefill worker has refused the request; whether it can be for the earlier answer, without
+   * which it is then to be sent again.
+   */
+  boolean failsPull(int status) {
+    Transfer open = transfer;
+    boolean fails = open != null && pulls() && (status == 500 || !Relay.RETRIED.contains(status));
+    if (open != null && fails) {
+      transfer = open.withoutEarlier();
+    }
+    return fails;
   }
 
   /** What the decode worker's request has. */

@@ -25,8 +25,6 @@ import org.slf4j.LoggerFactory;
 final class ProxyRun implements FirstLeg.Answering {
 
   private static final Logger LOG = LoggerFactory.getLogger(ProxyRun.class);
-  private static final int OK = 200;
-  private static final int SERVER_ERROR = 500;
 
   private final Exchange exchange;
   private final Inbound inbound;
@@ -39,7 +37,6 @@ final class ProxyRun implements FirstLeg.Answering {
   private final RequestFaults faults;
   private final Attempts attempts;
   private FirstLeg first;
-
   private boolean over;
   private @Nullable Relay relay;
   private @Nullable ChosenTarget current;
@@ -77,8 +74,13 @@ final class ProxyRun implements FirstLeg.Answering {
   }
 
   /** Has one of other workers compute the prompt. Before {@link #start}. */
-  void split(Placing prefills, boolean decodesWhole) {
-    first = new TwoLegs(exchange.loop(), inbound, prefills, services, tally, this, decodesWhole);
+  void split(Placing prefills, boolean whole, EarlierAnswer earlier) {
+    first = new TwoLegs(exchange.loop(), inbound, prefills, services, tally, this, whole, earlier);
+  }
+
+  /** What else there is to a request that two workers serve. */
+  FirstLeg first() {
+    return first;
   }
 
   void start() {
@@ -198,7 +200,7 @@ final class ProxyRun implements FirstLeg.Answering {
     RequestFault fault = RequestFault.ofStatus(status);
     tally.onFailed(kind + status);
     boolean harmless = Repetition.afterSend(inbound);
-    boolean transfers = harmless && status == SERVER_ERROR && first.losesTransfer();
+    boolean transfers = harmless && status == 500 && first.losesTransfer();
     if (transfers) {
       faults.onAbandoned(services.nowNs());
     } else if (fault != null) {
@@ -272,8 +274,7 @@ final class ProxyRun implements FirstLeg.Answering {
 
   /** Whether another worker may be tried. An attempt without a connection costs engines nothing. */
   private boolean mayRetry(ChosenTarget choice, boolean connected, boolean same) {
-    boolean bodyIsKept = relay != null && !relay.streamsBody();
-    if (!bodyIsKept) {
+    if (relay == null || relay.streamsBody()) { // the body is not kept
       return false;
     }
     if (!same) {
@@ -308,7 +309,7 @@ final class ProxyRun implements FirstLeg.Answering {
   /** The worker's reply was forwarded completely; {@code good} without an error of its own. */
   void onServed(int status, boolean good) {
     faults.onServed(services.nowNs());
-    if (status == OK && good && tally.isErrorFree() && current != null) {
+    if (status == 200 && good && tally.isErrorFree() && current != null) {
       current.onServed(tally.cachedTokens());
     }
     endAttempt(status < 400 && good);
@@ -355,7 +356,7 @@ final class ProxyRun implements FirstLeg.Answering {
       if (relay != null && relay.forwarding()) {
         relay.cut();
         tally.onError("the gateway was shut down");
-        close(OK);
+        close(200);
       } else {
         refuse(Refusals.shuttingDown());
       }

@@ -3,6 +3,7 @@ package io.kvasir.gateway.proxy;
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
+import io.kvasir.gateway.openai.TransferParams;
 import io.kvasir.gateway.openai.Usage;
 import io.kvasir.gateway.openai.UsageSum;
 import io.netty.buffer.ByteBuf;
@@ -22,17 +23,38 @@ final class ReplyReader {
   private final ChosenTarget choice;
   private final Tally tally;
   private final @Nullable Consumer<String> onResponseId;
+  private final @Nullable Consumer<String> onParams;
   private final UsageSum usages = new UsageSum();
 
   /**
    * Begins with nothing read.
    *
    * @param onResponseId receives the id of a response; null where replies are no responses
+   * @param onParams receives the parameters of a transfer, which are then not the client's; null
+   *     where they are
    */
-  ReplyReader(ChosenTarget choice, Tally tally, @Nullable Consumer<String> onResponseId) {
+  ReplyReader(
+      ChosenTarget choice,
+      Tally tally,
+      @Nullable Consumer<String> onResponseId,
+      @Nullable Consumer<String> onParams) {
     this.choice = choice;
     this.tally = tally;
     this.onResponseId = onResponseId;
+    this.onParams = onParams;
+  }
+
+  /** Whether parameters of a transfer are taken out of the reply. */
+  boolean takesParams() {
+    return onParams != null;
+  }
+
+  /** Takes parameters of a transfer out of an event or an answer, in writable memory. */
+  void takeParams(ByteBuf json) {
+    String params = onParams == null ? null : TransferParams.take(json);
+    if (onParams != null && params != null) {
+      onParams.accept(params);
+    }
   }
 
   /** Output tokens have streamed. */

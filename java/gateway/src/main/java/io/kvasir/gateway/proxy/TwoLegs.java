@@ -13,6 +13,7 @@ import io.kvasir.gateway.route.FleetWorker;
 import io.kvasir.gateway.route.RequestFault;
 import io.kvasir.gateway.route.RequestFaults;
 import java.util.Locale;
+import java.util.function.Consumer;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -38,6 +39,7 @@ final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
   private final Answering decode;
   private final RequestFaults faults;
   private final boolean decodesWhole;
+  private final EarlierAnswer earlier;
   private final Handover handover = new Handover();
 
   private @Nullable ChosenTarget decoder;
@@ -61,7 +63,8 @@ final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
       Services services,
       Tally tally,
       Answering decode,
-      boolean decodesWhole) {
+      boolean decodesWhole,
+      EarlierAnswer earlier) {
     this.loop = loop;
     this.attempt = new PrefillAttempt(loop, inbound, services);
     this.inbound = inbound;
@@ -70,6 +73,7 @@ final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
     this.tally = tally;
     this.decode = decode;
     this.decodesWhole = decodesWhole;
+    this.earlier = earlier;
     this.faults = new RequestFaults(services.fleets().ejection(), placing.candidates().all());
   }
 
@@ -110,8 +114,6 @@ final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
     services.metrics().onLocalPrefill(reason);
     decode.place(Leg.WHOLE, null);
   }
-
-  // ---- the choice of the prefill worker -------------------------------------------------------
 
   @Override
   public void onWaiting(Runnable cancel) {
@@ -172,7 +174,7 @@ final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
       return;
     }
     int answers = Splitting.transfers(inbound, Objects.requireNonNull(inbound.body()));
-    handover.begin(services.transfers().nextIds(answers), inbound, choice, peer);
+    handover.begin(services.transfers().nextIds(answers), inbound, choice, peer, earlier);
     if (handover.dialect().isSerial()) {
       send();
     } else {
@@ -185,6 +187,11 @@ final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
   @Override
   public LegBody body() {
     return whole ? LegBody.WHOLE : handover.decode();
+  }
+
+  @Override
+  public @Nullable Consumer<String> onParams(ChosenTarget from) {
+    return !whole && handover.dialect().pullsAnswers() ? earlier.receiver(from, tally) : null;
   }
 
   @Override
@@ -211,7 +218,9 @@ final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
   @Override
   public void onStatus(int status, Headers headers, byte[] body) {
     attempt.onAnswered();
-    guard(() -> refused(attempt.booked(), status, headers, body));
+    Runnable again = () -> attempt.send(handover.prefill(), this); // at the same worker
+    Runnable end = () -> refused(attempt.booked(), status, headers, body);
+    guard(handover.failsPull(status) ? again : end);
   }
 
   private void refused(ChosenTarget choice, int status, Headers headers, byte[] body) {
@@ -247,7 +256,9 @@ final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
       return;
     }
     faults.onServed(services.nowNs());
-    choice.onServed(read.cachedTokens());
+    if (!handover.pulls()) { // what was pulled says nothing of what the rank held
+      choice.onServed(read.cachedTokens());
+    }
     choice.onPrefillDone();
     tally.onPrefilled(read.cachedTokens());
     handover.onPrefilled(read, services.nowNs());

@@ -49,7 +49,8 @@ class LocalPrefillReplayTest {
     double[] worst = new double[LIMITS.size()];
     for (Load load : LOADS) {
       ReplayResult forecast = run(load, WholeOrApart.BY_FORECAST);
-      double[] p95Ms = LIMITS.stream().mapToDouble(each -> run(load, each).ttft().p95Ms()).toArray();
+      double[] p95Ms =
+          LIMITS.stream().mapToDouble(each -> run(load, each).ttft().p95Ms()).toArray();
       double best = Arrays.stream(p95Ms).min().orElseThrow();
       String seen =
           "%s, seed %d: p95 %.1f ms by forecast, %s by limits %s"
@@ -86,7 +87,9 @@ class LocalPrefillReplayTest {
             .withMode(new ReplayMode.Apart(new KvTransfer(70_272, 50e9), true));
     ApartSettings apart =
         new ApartSettings(
-            FleetSettings.of(load.prefill(), "projected"), FleetSettings.of(load.decode(), "projected"), limit);
+            FleetSettings.of(load.prefill(), "projected"),
+            FleetSettings.of(load.decode(), "projected"),
+            limit);
     return Replay.run(mix, worker, apart, RankPools.Place.HOST, ReplayProgress.SILENT);
   }
 }

@@ -101,6 +101,21 @@ class TwoLegsFaultsTest {
     }
   }
 
+  @Test
+  void legsThatFollowOneAnotherAreOneAttempt() {
+    ScriptedEngine prefill = engine((request, link) -> link.close());
+    ScriptedEngine decode = engine(EngineLink::answer);
+    for (int most = 1; most <= 2; most++) {
+      int before = prefill.received();
+      try (TestGateway gateway =
+          TestGateway.of(List.of(prefill(prefill), decode(decode))).maxAttempts(most).start()) {
+        assertThat(gateway.post(CHAT, ASK).status()).isEqualTo(most == 1 ? 502 : 200);
+        assertThat(prefill.received() - before).isEqualTo(1);
+        assertIdle(gateway);
+      }
+    }
+  }
+
   /** Such an answer is read apart from the event loop. */
   @Test
   void aLargeAnswerIsHandedOver() {

@@ -79,8 +79,8 @@ interface FirstLeg {
      */
     boolean drop();
 
-    /** Whether another attempt is allowed, which then counts. */
-    boolean takesAttempt();
+    /** The request's attempts so far. */
+    Attempts attempts();
 
     /** The prefill worker's answer is the client's. */
     void onAnswered(int status, Headers headers, byte[] body);

@@ -160,12 +160,8 @@ final class ProxyRun implements FirstLeg.Answering {
   }
 
   @Override
-  public boolean takesAttempt() {
-    boolean taken = attempts.isLeft();
-    if (taken) {
-      attempts.onSent();
-    }
-    return taken;
+  public Attempts attempts() {
+    return attempts;
   }
 
   @Override

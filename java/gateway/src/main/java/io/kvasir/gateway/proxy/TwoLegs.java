@@ -182,8 +182,6 @@ final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
     }
   }
 
-  // ---- the leg --------------------------------------------------------------------------------
-
   @Override
   public LegBody body() {
     return whole ? LegBody.WHOLE : handover.decode();
@@ -212,6 +210,9 @@ final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
     ChosenTarget choice = attempt.booked();
     tally.onPrefillSent(choice, handover.dialect().countsTransferred());
     faults.onSent(choice.worker(), services.nowNs());
+    if (handover.dialect().isSerial()) {
+      decode.attempts().onPrefillSent();
+    }
     attempt.send(handover.prefill(), this);
   }
 
@@ -315,7 +316,7 @@ final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
         again
             && !faults.isOwn()
             && (other || decodesWhole)
-            && decode.takesAttempt()
+            && decode.attempts().beginsAgain()
             && (!connected || services.retries().take());
     if (!retried) {
       refuse.run();
@@ -328,8 +329,6 @@ final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
       serveWhole("prefill_failed");
     }
   }
-
-  // ---- what the decode leg reports ------------------------------------------------------------
 
   /** The transfer is over, and nothing of the request is needed again. */
   @Override

@@ -317,7 +317,8 @@ class ArchitectureTest {
             "fleet.router.trtllm",
             "gateway.openai",
             "gateway.route",
-            "gateway.worker"));
+            "gateway.worker",
+            "model"));
     edges.put(
         "gateway.events",
         uses(

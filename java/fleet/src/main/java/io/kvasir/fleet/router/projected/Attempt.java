@@ -7,6 +7,9 @@ final class Attempt {
 
   private static final double NS_PER_MS = 1e6;
 
+  /** Of an attempt whose prompt is computed elsewhere. */
+  private static final long NO_GROUP = -1;
+
   final RankForecast rank;
 
   /** Prompt tokens to compute. */
@@ -47,7 +50,7 @@ final class Attempt {
   /** Whether it was reported that its prompt has been computed. */
   boolean reported;
 
-  /** The number of the group of prompts that ended together with its own. */
+  /** The number of the group of prompts that ended together with its own; from 0 on. */
   long group;
 
   /** Whether its prompt is computed elsewhere, and no token has come. */
@@ -100,9 +103,15 @@ final class Attempt {
     tokens = (long) uncached + context;
   }
 
+  /** Whether its prompt is computed elsewhere, and no token has come. */
+  boolean awaitsFirst() {
+    return awaitsFirst;
+  }
+
   /** The time of its first token is not known, although its prompt counts as computed. */
   void awaitFirstToken() {
     awaitsFirst = true;
+    group = NO_GROUP;
     lastNs = Long.MIN_VALUE;
   }
 
@@ -114,8 +123,11 @@ final class Attempt {
     }
   }
 
-  /** Tokens have come. */
+  /** Tokens have come; none, if only the end of its prompt is reported. */
   void streamed(int count, long nowNs) {
+    if (awaitsFirst && count == 0) {
+      return;
+    }
     firstNs = awaitsFirst ? nowNs : firstNs;
     awaitsFirst = false;
     tokens += count;

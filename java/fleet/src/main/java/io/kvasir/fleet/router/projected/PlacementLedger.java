@@ -208,14 +208,16 @@ final class PlacementLedger implements PlacementListener {
   public void onTokens(long attempt, int tokens, long nowNs) {
     Attempt placed = attempts.get(attempt);
     if (placed != null) {
-      learnTransfer(placed, nowNs);
+      if (tokens > 0) {
+        learnTransfer(placed, nowNs);
+      }
       placed.rank.streamed(placed, tokens, nowNs);
     }
   }
 
   /** An answer that comes as a whole says nothing of its first token. */
   private void learnTransfer(Attempt placed, long nowNs) {
-    if (placed.moved != null && placed.streaming && !placed.reported) {
+    if (placed.moved != null && placed.streaming && placed.awaitsFirst()) {
       double ms = (nowNs - placed.placedNs) / NS_PER_MS;
       transfers.learn(placed.moved, ms, nowNs);
     }

@@ -161,9 +161,9 @@ final class ProjectedSelector implements RankSelector {
       RankForecast forecast = forecasts[i];
       long held = (long) candidates.matchedBlocks(i) * tokensPerBlock;
       long missing = Math.max(0, inputTokens - held);
-      long uncached = candidates.tracksPrefill() ? Math.max(1, missing) : 1;
-      long context = candidates.tracksPrefill() ? inputTokens - missing : inputTokens - 1;
       boolean tracks = candidates.tracksPrefill();
+      long uncached = tracks ? Math.max(1, missing) : 1;
+      long context = tracks ? inputTokens - missing : inputTokens - 1;
       boolean moves = !tracks && missing > 0;
       double transferMs = moves ? transferMs(candidates.rank(i), request, missing, nowNs) : 0;
       double queueMs = scores.queueMs[i];
@@ -195,7 +195,7 @@ final class ProjectedSelector implements RankSelector {
               : interval.likelihood(firstTokenMs, targets.ttftMs())
                   * interval.likelihood(forecast.tpotMs(inputTokens), targets.tpotMs());
       if (trace != CostTrace.NONE) {
-        explain(trace, i, firstTokenMs, likelihood, !candidates.tracksPrefill());
+        explain(trace, i, firstTokenMs, likelihood, !tracks);
       }
       scores.computeMs[i] = computeMs + transferMs;
       scores.firstTokenMs[i] = firstTokenMs;

@@ -249,7 +249,7 @@ final class RankForecast {
    * @param outputTokens the expected number of output tokens
    * @param streaming whether its first token will be reported when it comes
    * @param storesBlock whether it computes a block, so that the end of its prompt may be reported
-   * @param moved what comes from another worker, so that no step but one of decoding is needed
+   * @param moved what comes from another worker; null for nothing
    */
   Attempt placed(
       int uncached,
@@ -261,7 +261,7 @@ final class RankForecast {
       boolean storesBlock,
       TransferTimes.@Nullable Moved moved,
       long nowNs) {
-    double expectedMs = moved == null ? promptMs(uncached, context) + interleavedMs(uncached) : 0;
+    double expectedMs = promptMs(uncached, context) + interleavedMs(uncached);
     double overdueMs = OVERDUE * Math.max(firstTokenMs, queuedMs(nowNs) + expectedMs);
     Attempt attempt =
         new Attempt(

@@ -134,9 +134,6 @@ final class StepObservations {
    * @param nowNs the time
    */
   void promptEnded(Attempt attempt, long assumedNs, int decoding, long kvTokens, long nowNs) {
-    if (attempt.moved != null) {
-      return; // its time is mostly that of a transfer
-    }
     boolean another =
         endedTokens == 0 || nowNs - endedNs > SAME_STEP * attempt.expectedMs * NS_PER_MS;
     if (another) {
@@ -164,7 +161,7 @@ final class StepObservations {
 
   /** More tokens of an answer have come after its first ones. */
   void streamsOn(Attempt attempt, long nowNs) {
-    confirmed |= attempt.moved == null && attempt.group == group && nowNs > endedNs;
+    confirmed |= attempt.group == group && nowNs > endedNs;
   }
 
   private void learnGroup() {

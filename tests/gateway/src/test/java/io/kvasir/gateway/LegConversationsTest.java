@@ -36,7 +36,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class LegConversationsTest {
 
   private static final String COMPLETIONS = "/v1/completions";
-  private static final int CONVERSATIONS = LongRuns.cases(40, 1_000);
+  private static final int CONVERSATIONS = LongRuns.cases(20, 1_000);
   private static final int TURNS = 4;
   private static final int WORKERS = 3;
   private static final int CLIENTS = 4;

@@ -5,9 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.kvasir.embedded.disagg.KvConnector;
 import io.kvasir.fleet.router.trtllm.DisaggFlow.Style;
 import io.kvasir.testing.harness.LongRuns;
-import java.util.Arrays;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.stream.Stream;
 import org.junit.jupiter.params.provider.Arguments;
 
 /**
@@ -20,6 +19,7 @@ final class LegFaults {
   static final String ANY = "load-";
 
   private static final int CONVERSATIONS = 16;
+  private static final List<KvConnector> USUAL = List.of(KvConnector.NIXL, KvConnector.BOOTSTRAP);
   private static final int TIMES = LongRuns.cases(1, 50);
 
   private LegFaults() {}
@@ -29,12 +29,21 @@ final class LegFaults {
     void make(LegFleet fleet);
   }
 
-  /** Each connector, and TensorRT-LLM's other order of the legs. */
-  static Stream<Arguments> dialects() {
-    return Stream.concat(
-        Arrays.stream(KvConnector.values())
-            .map(connector -> Arguments.of(connector, Style.CONTEXT_FIRST)),
-        Stream.of(Arguments.of(KvConnector.TRTLLM, Style.GENERATION_FIRST)));
+  /**
+   * A connector whose legs follow one another and one whose legs are sent at once; in the long form
+   * all connectors, and TensorRT-LLM's other order of the legs.
+   */
+  static List<Arguments> dialects() {
+    List<Arguments> others = new ArrayList<>();
+    for (KvConnector connector : KvConnector.values()) {
+      if (!USUAL.contains(connector)) {
+        others.add(Arguments.of(connector, Style.CONTEXT_FIRST));
+      }
+    }
+    others.add(Arguments.of(KvConnector.TRTLLM, Style.GENERATION_FIRST));
+    return LongRuns.cases(
+        USUAL.stream().map(connector -> Arguments.of(connector, Style.CONTEXT_FIRST)).toList(),
+        others);
   }
 
   /** Whether the decode leg needs the answer to the prefill leg. */

@@ -140,7 +140,7 @@ class LegFaultsUnderLoadTest {
         assertThat(reply).contains("did not answer for");
       }
       Await.result("the end of the silent leg", silent);
-      fleet.awaitUnloaded(); // a stand-in asks on for KV that nobody waits for
+      fleet.awaitUnloaded(); // a stand-in asks on for KV that no request waits for
     }
   }
 }

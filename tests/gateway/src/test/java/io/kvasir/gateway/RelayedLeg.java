@@ -2,6 +2,7 @@ package io.kvasir.gateway;
 
 import io.kvasir.embedded.disagg.RoleSettings;
 import io.kvasir.gateway.ScriptedEngine.Received;
+import io.kvasir.testing.harness.Await;
 import java.io.BufferedInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -14,6 +15,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -84,7 +86,7 @@ final class RelayedLeg implements AutoCloseable {
     return front.name();
   }
 
-  /** Ends without a word to anybody. */
+  /** Ends without closing its connections in order. */
   void kill() {
     front.kill();
     standIn.close();
@@ -92,8 +94,21 @@ final class RelayedLeg implements AutoCloseable {
 
   /** Starts what was killed, at the same ports and with empty pools. */
   void restart() {
-    standIn = standIn.again();
-    front = front.again();
+    standIn = again(standIn::again);
+    front = again(front::again);
+  }
+
+  /** A connection of another test may have the port of a killed server for a while. */
+  private static <T> T again(Supplier<T> start) {
+    return Await.value(
+        "a port that is free again",
+        () -> {
+          try {
+            return start.get();
+          } catch (RuntimeException | AssertionError e) {
+            return null;
+          }
+        });
   }
 
   private void serve(Received request, EngineLink link) throws Exception {

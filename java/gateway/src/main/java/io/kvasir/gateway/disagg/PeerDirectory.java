@@ -13,7 +13,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.RejectedExecutionException;
@@ -162,7 +161,8 @@ final class PeerDirectory implements AutoCloseable {
   private static @Nullable Known read(long lives, int status, byte[] body, Reader reader) {
     try {
       return status == 200 ? new Known(lives, reader.read(JSON.readTree(body))) : null;
-    } catch (IOException e) {
+    } catch (IOException | RuntimeException e) {
+      LOG.debug("an answer about transfers cannot be read", e);
       return null;
     }
   }
@@ -173,9 +173,10 @@ final class PeerDirectory implements AutoCloseable {
       if (answered != null) {
         known.put(worker, answered);
       }
-      waiting = asked.remove(worker);
+      waiting = asked.getOrDefault(worker, List.of());
+      asked.remove(worker);
     }
-    for (Waiting each : Objects.requireNonNull(waiting)) {
+    for (Waiting each : waiting) {
       PeerFacts facts = answered == null ? null : of(answered, each.rank);
       try {
         each.loop.execute(() -> each.receiver.accept(facts));

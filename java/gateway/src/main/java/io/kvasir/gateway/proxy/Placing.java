@@ -112,7 +112,10 @@ final class Placing {
     return made;
   }
 
-  /** The part of the request that is placed from now on, and who has computed its prompt. */
+  /**
+   * The part of the request that is placed from now on, and the worker that has computed its
+   * prompt.
+   */
   void leg(Leg next, @Nullable FleetWorker prefiller) {
     leg = next;
     prefilledBy = prefiller == null ? FleetRequest.NO_WORKER : prefiller.id();

@@ -48,6 +48,9 @@ final class PrefillLeg implements ReplyListener {
     /** The worker has answered with another status than 200. */
     void onStatus(int status, Headers headers, byte[] body);
 
+    /** The gateway has no memory for the answer. */
+    void onNoRoom();
+
     /** The worker has not answered, or its answer cannot be read. */
     void onLost(UpstreamFailure failure);
   }
@@ -91,8 +94,10 @@ final class PrefillLeg implements ReplyListener {
       if (over) {
         return;
       }
-      if (length > MAX_BYTES || !memory.holds(length)) {
+      if (length > MAX_BYTES) {
         onAbort(new UpstreamFailure(Kind.INVALID, "its answer is too large"));
+      } else if (!memory.holds(length)) {
+        receiver.onNoRoom(); // which cancels
       } else {
         body.writeBytes(bytes, bytes.readerIndex(), bytes.readableBytes());
       }
@@ -116,7 +121,7 @@ final class PrefillLeg implements ReplyListener {
     } else {
       BodyHold hold = Objects.requireNonNull(memory.hold());
       if (!threads.run(hold, () -> readLater(answer))) {
-        lose(new UpstreamFailure(Kind.INVALID, "too many large answers are being read"));
+        onRead(read(answer)); // rather late than lost
       }
     }
   }

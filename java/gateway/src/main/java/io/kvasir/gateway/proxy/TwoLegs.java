@@ -1,5 +1,6 @@
 package io.kvasir.gateway.proxy;
 
+import io.kvasir.exchange.BodyFailure;
 import io.kvasir.exchange.EventLoop;
 import io.kvasir.exchange.Headers;
 import io.kvasir.exchange.UpstreamFailure;
@@ -270,6 +271,14 @@ final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
       decode.onAnswered(200, headers, read.json());
     } else {
       placeDecode();
+    }
+  }
+
+  @Override
+  public void onNoRoom() {
+    cancel();
+    if (!detached && decode.drop()) {
+      decode.onRefused(Problem.of(BodyFailure.noRoom()));
     }
   }
 

@@ -56,6 +56,9 @@ final class Attempt {
   /** Whether its prompt is computed elsewhere, and no token has come. */
   private boolean awaitsFirst;
 
+  /** Whether the time of its first token is one that was forecast. */
+  boolean timed = true;
+
   /** Tokens whose KV it reads. */
   long tokens;
 
@@ -119,7 +122,9 @@ final class Attempt {
   void streamsOn(ForecastInterval interval, long nowNs) {
     if (!streams && !awaitsFirst && nowNs > firstNs) {
       streams = true;
-      interval.learn(firstTokenMs, (firstNs - placedNs) / NS_PER_MS);
+      if (timed) {
+        interval.learn(firstTokenMs, (firstNs - placedNs) / NS_PER_MS);
+      }
     }
   }
 

@@ -181,6 +181,9 @@ final class PlacementLedger implements PlacementListener {
     double expectedMs =
         Double.isNaN(firstTokenMs) ? transferMs + forecast.queuedMs(nowNs) + stepsMs : firstTokenMs;
     double tokens = request.expectedOutputTokens();
+    boolean decodeOnly = Boolean.FALSE.equals(request.overrides().trackPrefillTokens());
+    // Otherwise the first token comes after the prompt, which is computed at the same time.
+    boolean prefilled = request.prefilledBy() != FleetRequest.NO_WORKER;
     Attempt placed =
         forecast.placed(
             uncached,
@@ -190,7 +193,7 @@ final class PlacementLedger implements PlacementListener {
             tokens > 0 ? Math.min(tokens, outputTokens) : outputTokens,
             request.streams(),
             uncached > setup.tokensPerBlock(),
-            movedTokens > 0
+            decodeOnly && prefilled && movedTokens > 0
                 ? new TransferTimes.Moved(
                     request.prefilledBy(),
                     rank.workerId(),
@@ -199,7 +202,8 @@ final class PlacementLedger implements PlacementListener {
                 : null,
             nowNs);
     attempts.put(attempt, placed);
-    if (Boolean.FALSE.equals(request.overrides().trackPrefillTokens())) {
+    if (decodeOnly) {
+      placed.timed = prefilled;
       forecast.decodeOnly(placed, nowNs);
     }
   }

@@ -334,7 +334,7 @@ final class RankForecast {
     } else if (attempt.streaming) {
       observed.streamsOn(attempt, nowNs);
       attempt.streamsOn(interval, nowNs);
-      if (tokens == 1 && queue.isEmpty()) {
+      if (tokens == 1 && queue.isEmpty() && !attempt.awaitsFirst()) {
         observed.decoded(attempt, assumedNs, kvTokens, nowNs);
       }
     }

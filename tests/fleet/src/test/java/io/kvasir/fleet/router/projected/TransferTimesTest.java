@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.within;
 
 import io.kvasir.fleet.router.CandidateCost;
 import io.kvasir.fleet.router.CostOverrides;
+import io.kvasir.fleet.router.FirstTokenForecast;
 import io.kvasir.fleet.router.FleetRequest;
 import io.kvasir.fleet.router.FleetRequestBuilder;
 import io.kvasir.fleet.router.FleetRouter;
@@ -122,6 +123,24 @@ class TransferTimesTest {
         serve(router, ((RouteOutcome.Placed) router.route(request)).placement(), 5_000);
       }
       assertThat(transferMs(router, 0)).isCloseTo(8_000 * FAST, within(0.1));
+    }
+  }
+
+  /** Their first tokens come after prompts that are computed at the same time. */
+  @Test
+  void legsThatAreSentAtOnceTeachNothing() {
+    try (FleetRouter router = ProjectedRouters.ofUnshared(2, () -> nowNs)) {
+      for (int i = 0; i < 100; i++) {
+        serve(router, place(router, FleetRequest.NO_WORKER), 2_000);
+      }
+      assertThat(transferMs(router, 0)).isCloseTo(8_000 * FAST, within(0.1));
+      FirstTokenForecast forecast =
+          ((RouteOutcome.Placed) router.preview(request(PREFILL).build()))
+              .placement()
+              .candidates()
+              .get(0)
+              .firstToken();
+      assertThat(forecast.highMs()).isLessThan(20 * forecast.expectedMs());
     }
   }
 

@@ -26,16 +26,6 @@ public record ApartSettings(
   }
 
   /**
-   * The same workers with another limit.
-   *
-   * @param tokens most missing tokens that a decode worker computes itself
-   * @return the settings
-   */
-  public ApartSettings withMaxLocalPrefillTokens(int tokens) {
-    return new ApartSettings(prefill, decode, tokens);
-  }
-
-  /**
    * {@return the format that the pools of all workers must use}
    *
    * @param own the pools' format

@@ -25,6 +25,13 @@ public record ApartSettings(
     Checks.atLeast("maxLocalPrefillTokens", maxLocalPrefillTokens, WholeOrApart.BY_FORECAST);
   }
 
+  /** {@return the name of the routers; of both, prefill first, if they differ} */
+  public String routers() {
+    String first = prefill.router().name();
+    String second = decode.router().name();
+    return first.equals(second) ? first : first + "+" + second;
+  }
+
   /**
    * {@return the format that the pools of all workers must use}
    *

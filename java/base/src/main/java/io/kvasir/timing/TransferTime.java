@@ -4,7 +4,7 @@ package io.kvasir.timing;
  * The time in which the KV of a prompt moves from one worker to another, fitted to observed times:
  * a part for each transfer and a part for each token.
  *
- * <p>Observed is the time from the begin of a transfer to the first token, which contains what else
+ * <p>Observed is the time from the start of a transfer to the first token, which contains what else
  * happens until then. Of that, the caller states what it expects; what is observed beyond is the
  * transfer's. Residuals are logarithms of the whole observed over the whole expected time, so a
  * transfer that is a small part of that time teaches little, and residuals beyond 2.5 typical ones
@@ -38,7 +38,6 @@ public final class TransferTime {
   private final CoefficientFit fit;
   private final Residuals residuals = new Residuals();
   private final double[] features = {EACH_MS, 0};
-  private long observations;
 
   /**
    * Begins with the time of a prior, which has no part for each transfer.
@@ -74,11 +73,6 @@ public final class TransferTime {
         : fit.coefficient(EACH) * EACH_MS + fit.coefficient(TOKENS) * priorMsPerToken * tokens;
   }
 
-  /** {@return times that it has learned from} */
-  public long observations() {
-    return observations;
-  }
-
   /**
    * Learns from a transfer. Times that are not finite or not above 0 are ignored.
    *
@@ -99,7 +93,6 @@ public final class TransferTime {
       fit.widenScale(SCALE_VARIANCE);
     }
     fit.learn(features, expected, kept, 1);
-    observations++;
     if (!fit.isSound()) {
       fit.reset();
       residuals.reset();

@@ -86,7 +86,7 @@ class TransferTimeTest {
     }
     assertThat(time.learn(100, Double.NaN, 5)).isTrue();
     assertThat(time.learn(0, 0, 5)).isTrue();
-    assertThat(time.observations()).isZero();
+    assertThat(time.ms(100)).isEqualTo(100 * PRIOR);
     for (int i = 0; i < 10_000; i++) {
       assertThat(time.learn(1_000, 0, 1e12)).isTrue();
     }

@@ -82,6 +82,19 @@ public final class ReplayCommand implements Callable<Integer> {
     boolean hasFleet() {
       return fleet != null || apart != null;
     }
+
+    boolean ofOneWorker() {
+      return fleet != null && fleet.workers() == 1;
+    }
+
+    /** The routers, for people. */
+    String name() {
+      String router = worker.routing().router().id();
+      if (apart != null) {
+        return apart.routers() + "/" + router;
+      }
+      return fleet == null ? router : fleet.router().name() + "/" + router;
+    }
   }
 
   /** A rank that more requests wait for does not keep up. */
@@ -124,26 +137,13 @@ public final class ReplayCommand implements Callable<Integer> {
     boolean text = format.isText();
     KvShape kvShape = kv.kv();
     List<Run> runs = runs(kvShape);
-    boolean hasFleets = runs.get(0).hasFleet();
     List<ReplayReport> reports = new ArrayList<>();
     int ranks = runs.get(0).worker().ranks();
     boolean spread = processes.processes(ranks) > 1;
     launch.check();
     boolean launched = launch.collective() != LaunchOptions.Collective.NONE;
-    if ((spread || launched) && hasFleets) {
-      throw new UsageException(
-          spread ? ProcessOptions.PROCESSES : LaunchOptions.COLLECTIVE,
-          (spread ? "must be 1" : "must be none")
-              + " with "
-              + (roles.isGiven()
-                  ? ApartOptions.PREFILL_WORKERS
-                  : FleetOptions.WORKERS + " or " + FleetOptions.ROUTER));
-    }
-    if (spread && launched) {
-      throw new UsageException(
-          ProcessOptions.PROCESSES, "must be 1 with " + LaunchOptions.COLLECTIVE);
-    }
-    if (runs.get(0).workers() == 1 && hasFleets && (ranks == 1 || !chooseRanks(runs))) {
+    checkProcesses(spread, launched, runs.get(0).hasFleet());
+    if (runs.get(0).ofOneWorker() && (ranks == 1 || !chooseRanks(runs))) {
       console.note(
           "one worker: fleet routers make no difference; add " + FleetOptions.WORKERS + " N");
     }
@@ -169,6 +169,22 @@ public final class ReplayCommand implements Callable<Integer> {
     }
     report.write(() -> HtmlReport.of(reports));
     return ExitCode.DONE;
+  }
+
+  private void checkProcesses(boolean spread, boolean launched, boolean hasFleets) {
+    if ((spread || launched) && hasFleets) {
+      throw new UsageException(
+          spread ? ProcessOptions.PROCESSES : LaunchOptions.COLLECTIVE,
+          (spread ? "must be 1" : "must be none")
+              + " with "
+              + (roles.isGiven()
+                  ? ApartOptions.PREFILL_WORKERS
+                  : FleetOptions.WORKERS + " or " + FleetOptions.ROUTER));
+    }
+    if (spread && launched) {
+      throw new UsageException(
+          ProcessOptions.PROCESSES, "must be 1 with " + LaunchOptions.COLLECTIVE);
+    }
   }
 
   private static boolean chooseRanks(List<Run> runs) {
@@ -199,7 +215,7 @@ public final class ReplayCommand implements Callable<Integer> {
       }
       for (ApartSettings apart : aparts) {
         if (first || worker.namesRouters()) {
-          runs.add(new Run(ApartOptions.worker(each, apart, sources::isFlag), null, apart));
+          runs.add(new Run(roles.worker(each, apart, sources::isFlag), null, apart));
         }
       }
     }
@@ -231,12 +247,9 @@ public final class ReplayCommand implements Callable<Integer> {
       ReplayProcesses all,
       RankPools.Place place)
       throws IOException {
-    String router = settings.routing().router().id();
     FleetSettings fleet = run.fleet();
     ApartSettings apart = run.apart();
-    FleetSettings first = apart == null ? fleet : apart.prefill();
-    ProgressBar progress =
-        new ProgressBar(first == null ? router : first.router().name() + "/" + router, console);
+    ProgressBar progress = new ProgressBar(run.name(), console);
     try (RankCollective collective = all.meet(settings, plan.workload());
         progress) {
       Workload requests = plan.workload();

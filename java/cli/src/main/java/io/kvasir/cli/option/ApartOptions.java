@@ -11,7 +11,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Predicate;
-import org.jspecify.annotations.Nullable;
 
 /** Options of a replay in which prompts and answers are computed by different workers. */
 @Heading("Prefill and decode apart")
@@ -120,6 +119,7 @@ public final class ApartOptions extends DeclaredOptions {
             option, "and " + PREFILL_WORKERS + ", " + DECODE_WORKERS + " exclude each other");
       }
     }
+    checkRouters(isFlag);
     Map<String, ApartSettings> byName = new LinkedHashMap<>();
     for (FleetRouterProvider each : layer.routersOr(FleetRouterKind.PROJECTED)) {
       ApartSettings apart =
@@ -130,23 +130,48 @@ public final class ApartOptions extends DeclaredOptions {
                   args(prefillArgs, prefillRouter, layer)),
               layer.fleet(
                   decodeWorkers.value(),
-                  decodeRouter.orElse(each),
+                  matching(decodeRouter.orElse(each)),
                   args(decodeArgs, decodeRouter, layer)),
               maxLocalPrefill.orElse(WholeOrApart.BY_FORECAST));
-      byName.putIfAbsent(name(apart), apart);
+      byName.putIfAbsent(apart.routers(), apart);
     }
     return new ArrayList<>(byName.values());
   }
 
-  private static String name(ApartSettings apart) {
-    return apart.prefill().router().name() + "+" + apart.decode().router().name();
+  /** Checks that no option of a router has no effect. */
+  private void checkRouters(Predicate<String> isFlag) {
+    requireName(prefillRouter, prefillArgs);
+    requireName(decodeRouter, decodeArgs);
+    if (prefillRouter.isGiven() && decodeRouter.isGiven()) {
+      for (String option : List.of(FleetOptions.ROUTER, FleetOptions.ARGS)) {
+        if (isFlag.test(option)) {
+          throw new UsageException(
+              option, "has no effect with both " + PREFILL_ROUTER + " and " + DECODE_ROUTER);
+        }
+      }
+    }
+  }
+
+  private static void requireName(
+      Declared<FleetRouterProvider> router, Declared<Map<String, Object>> args) {
+    if (args.isGiven() && !router.isGiven()) {
+      throw args.wrong("needs " + router.name() + " NAME: routers differ in their args");
+    }
+  }
+
+  /** A router of decode, which must match prompts if there is a limit for what they lack. */
+  private FleetRouterProvider matching(FleetRouterProvider decode) {
+    if (maxLocalPrefill.isGiven() && ServeDisagg.MATCH_NOTHING.contains(decode.name())) {
+      throw maxLocalPrefill.wrong(
+          "needs a router of decode that matches prompts, not " + decode.name());
+    }
+    return decode;
   }
 
   /** A router's own args, or those of the fleet router if it is that. */
   private static Map<String, Object> args(
       Declared<Map<String, Object>> own, Declared<FleetRouterProvider> router, FleetOptions layer) {
-    @Nullable Map<String, Object> shared = router.isGiven() ? Map.of() : layer.args();
-    return own.orElse(shared);
+    return own.orElse(router.isGiven() ? Map.of() : layer.args());
   }
 
   /**
@@ -157,20 +182,26 @@ public final class ApartOptions extends DeclaredOptions {
    * @param isFlag whether an option is on the command line
    * @throws UsageException if a router does not work with these settings
    */
-  public static ReplaySettings worker(
-      ReplaySettings each, ApartSettings apart, Predicate<String> isFlag) {
+  public ReplaySettings worker(ReplaySettings each, ApartSettings apart, Predicate<String> isFlag) {
     if (!each.executor().enableBlockReuse()) {
       throw new UsageException(
           "--enable-block-reuse", "must be true with " + PREFILL_WORKERS + ": KV comes as blocks");
     }
-    ReplaySettings named = prefill(each, apart.prefill(), isFlag);
-    named = FleetOptions.worker(DECODE_ROUTER, DECODE_ARGS, named, apart.decode(), isFlag);
-    return prefill(named, apart.prefill(), isFlag);
+    ReplaySettings named = role(prefillRouter, prefillArgs, each, apart.prefill(), isFlag);
+    named = role(decodeRouter, decodeArgs, named, apart.decode(), isFlag);
+    return role(prefillRouter, prefillArgs, named, apart.prefill(), isFlag);
   }
 
-  private static ReplaySettings prefill(
-      ReplaySettings each, FleetSettings prefill, Predicate<String> isFlag) {
-    return FleetOptions.worker(PREFILL_ROUTER, PREFILL_ARGS, each, prefill, isFlag);
+  /** A worker of a role; errors name the options that the role's router comes from. */
+  private static ReplaySettings role(
+      Declared<FleetRouterProvider> router,
+      Declared<Map<String, Object>> args,
+      ReplaySettings each,
+      FleetSettings fleet,
+      Predicate<String> isFlag) {
+    return router.isGiven()
+        ? FleetOptions.worker(router.name(), args.name(), each, fleet, isFlag)
+        : FleetOptions.worker(each, fleet, isFlag);
   }
 
   private static FleetRouterProvider router(String option, String name) {

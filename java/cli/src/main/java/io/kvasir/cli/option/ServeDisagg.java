@@ -43,7 +43,7 @@ final class ServeDisagg extends DeclaredOptions {
   static final int MAX_LOCAL_TOKENS = 1 << 24;
 
   /** Routers that do not look at prompts. */
-  private static final Set<String> MATCH_NOTHING = Set.of("round_robin", "load_balancing");
+  static final Set<String> MATCH_NOTHING = Set.of("round_robin", "load_balancing");
 
   /** Options without a meaning where each worker serves whole requests. */
   private static final List<String> NEED_ROLES =

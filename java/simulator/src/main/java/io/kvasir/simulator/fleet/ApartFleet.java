@@ -8,11 +8,12 @@ import io.kvasir.model.Request;
 import io.kvasir.simulator.workload.Arrivals;
 import it.unimi.dsi.fastutil.ints.IntArrayList;
 import it.unimi.dsi.fastutil.longs.Long2ObjectOpenHashMap;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Queue;
 import java.util.TreeMap;
 import java.util.function.IntConsumer;
 import java.util.function.IntToLongFunction;
@@ -41,8 +42,8 @@ public final class ApartFleet implements FleetLayer {
   private final DelayedEvents steps = new DelayedEvents();
   private final Long2ObjectOpenHashMap<Flow> flows = new Long2ObjectOpenHashMap<>();
 
-  /** Requests whose decode worker has no room for their KV yet, in order. */
-  private final List<Flow> crowded = new ArrayList<>();
+  /** Requests that wait for room for their KV, at each decode worker, first come first served. */
+  private final List<Queue<Flow>> crowded = new ArrayList<>();
 
   private final List<Outcome> ready = new ArrayList<>();
   private final IntArrayList changed = new IntArrayList();
@@ -88,6 +89,9 @@ public final class ApartFleet implements FleetLayer {
     this.prefills = prefills;
     this.decodes = decodes;
     this.transferNs = transferNs;
+    for (int i = 0; i < decodes.workers(); i++) {
+      crowded.add(new ArrayDeque<>());
+    }
     this.rule =
         new WholeOrApart(prefills.router(), decodes.router(), settings.maxLocalPrefillTokens());
   }
@@ -208,11 +212,7 @@ public final class ApartFleet implements FleetLayer {
         onDecodeChosen(flow, routed, nowNs);
       }
     }
-    for (Iterator<Flow> waiting = crowded.iterator(); waiting.hasNext(); ) {
-      if (begin(waiting.next(), nowNs)) {
-        waiting.remove();
-      }
-    }
+    crowded.forEach(queue -> beginAll(queue, nowNs));
     List<Outcome> settled = List.copyOf(ready);
     ready.clear();
     return settled;
@@ -260,8 +260,17 @@ public final class ApartFleet implements FleetLayer {
   private void onDecodeChosen(Flow flow, Routed routed, long nowNs) {
     flow.decodeWorker = routed.worker();
     flow.atDecode = routed.request();
-    if (!begin(flow, nowNs)) {
-      crowded.add(flow);
+    Queue<Flow> queue = crowded.get(flow.decodeWorker);
+    queue.add(flow);
+    if (queue.size() == 1) {
+      beginAll(queue, nowNs);
+    }
+  }
+
+  /** Begins transfers in order, up to the first that has no room. */
+  private void beginAll(Queue<Flow> queue, long nowNs) {
+    while (!queue.isEmpty() && begin(queue.peek(), nowNs)) {
+      queue.remove();
     }
   }
 

@@ -25,14 +25,11 @@ public record ApartSettings(
     Checks.atLeast("maxLocalPrefillTokens", maxLocalPrefillTokens, WholeOrApart.BY_FORECAST);
   }
 
-  /**
-   * The same workers with another limit.
-   *
-   * @param tokens most missing tokens that a decode worker computes itself
-   * @return the settings
-   */
-  public ApartSettings withMaxLocalPrefillTokens(int tokens) {
-    return new ApartSettings(prefill, decode, tokens);
+  /** {@return the name of the routers; of both, prefill first, if they differ} */
+  public String routers() {
+    String first = prefill.router().name();
+    String second = decode.router().name();
+    return first.equals(second) ? first : first + "+" + second;
   }
 
   /**

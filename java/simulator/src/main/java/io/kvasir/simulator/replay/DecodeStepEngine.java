@@ -24,7 +24,7 @@ final class DecodeStepEngine implements StepEngine {
   private final int tokensPerBlock;
   private final LongPredicate arrived;
 
-  /** {@code arrived} tells by a request's id whether its KV has come. */
+  /** {@code arrived} states for a request's id whether its KV has come. */
   DecodeStepEngine(StepTiming timing, int tokensPerBlock, LongPredicate arrived) {
     this.timing = timing;
     this.tokens = new TimedStepEngine(timing);

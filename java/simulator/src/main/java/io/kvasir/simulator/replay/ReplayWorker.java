@@ -159,15 +159,18 @@ final class ReplayWorker implements AutoCloseable {
     return durationNs;
   }
 
-  /** An iteration, which is empty where arriving KV leaves no room to start anything. */
+  /**
+   * An iteration. A rank where arriving KV leaves no room to start anything has no part in it: the
+   * steps of the others have run and ended.
+   */
   private long step(long nowNs) {
     try {
       return worker.iterate(nowNs);
     } catch (CrowdedPoolException e) {
-      if (arriving == null || arriving.isEmpty()) {
+      if (arriving == null || arriving.isEmpty() || !CrowdedPoolException.only(e)) {
         throw e;
       }
-      return 0;
+      return meters.stream().mapToLong(RankMeter::stepNs).max().orElse(0);
     }
   }
 

@@ -8,6 +8,7 @@ import static io.kvasir.simulator.report.Numbers.rate;
 import com.fasterxml.jackson.core.JsonGenerator;
 import io.kvasir.simulator.fleet.ApartResult;
 import io.kvasir.simulator.fleet.ApartSettings;
+import io.kvasir.simulator.fleet.FleetResult;
 import io.kvasir.simulator.fleet.FleetSettings;
 import io.kvasir.simulator.replay.RankResult;
 import io.kvasir.simulator.replay.ReplayResult;
@@ -27,13 +28,6 @@ final class Legs {
   private static final int DECIMALS = 6;
 
   private Legs() {}
-
-  /** The routers of both fleets in one name. */
-  static String routers(ApartResult apart) {
-    String prefill = apart.settings().prefill().router().name();
-    String decode = apart.settings().decode().router().name();
-    return prefill.equals(decode) ? prefill : prefill + "+" + decode;
-  }
 
   /** The numbers of workers. */
   static String workers(ApartResult apart) {
@@ -121,12 +115,15 @@ final class Legs {
   }
 
   /** The fields of JSON reports. */
-  static void write(ReplayResult result, ApartResult apart, JsonGenerator json) throws IOException {
+  static void write(
+      ReplayResult result, ApartResult apart, FleetResult prefills, JsonGenerator json)
+      throws IOException {
     ApartSettings settings = apart.settings();
     json.writeNumberField("prefillWorkers", settings.prefill().workers());
     json.writeNumberField("decodeWorkers", settings.decode().workers());
     writeRouter(json, "prefill", settings.prefill());
     writeRouter(json, "decode", settings.decode());
+    writeCounts(json, "prefillDecisions", prefills.decisions());
     writeCounts(json, "decodeDecisions", apart.decode().decisions());
     if (settings.maxLocalPrefillTokens() >= 0) {
       json.writeNumberField("maxLocalPrefillTokens", settings.maxLocalPrefillTokens());

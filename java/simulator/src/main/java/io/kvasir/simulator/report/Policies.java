@@ -40,7 +40,7 @@ final class Policies {
 
   private static String fleet(ReplayResult result) {
     if (result.apart() != null) {
-      return Legs.routers(result.apart());
+      return result.apart().settings().routers();
     }
     return result.fleet() == null ? "" : result.fleet().settings().router().name();
   }

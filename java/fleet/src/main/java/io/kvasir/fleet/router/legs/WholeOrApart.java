@@ -61,12 +61,14 @@ public final class WholeOrApart {
      */
     FleetRequest request(Leg leg, long prefilledBy);
 
-    /** {@return the most tokens of the prompt that a rank holds, where the router cannot tell} */
+    /**
+     * {@return the most tokens of the prompt that a rank holds, where the router has no preview}
+     */
     long mostMatchedTokens();
   }
 
   /**
-   * Begins.
+   * Makes the rule for two fleets.
    *
    * @param prefills the router of the prefill workers
    * @param decodes the router of the decode workers

@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -24,6 +25,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** NIXL both ways: the prefill worker of the next turn takes the KV of the answer before. */
@@ -74,7 +76,11 @@ class BothWaysTest {
   }
 
   private TestGateway open() {
-    return TestGateway.of(List.of(prefill.leg(), decode.leg()))
+    return open(prefill.leg(), decode.leg(), 60_000);
+  }
+
+  private static TestGateway open(String prefill, String decode, int prefillTimeoutMs) {
+    return TestGateway.of(List.of(prefill, decode))
         .disagg(
             new DisaggSettings(
                 DisaggSettings.DEFAULTS.style(),
@@ -83,8 +89,9 @@ class BothWaysTest {
                 null,
                 DisaggSettings.DEFAULTS.prefillRouter(),
                 DisaggSettings.DEFAULTS.decodeRouter(),
-                60_000,
-                false))
+                prefillTimeoutMs,
+                false,
+                true))
         .start();
   }
 
@@ -93,6 +100,11 @@ class BothWaysTest {
 
   private static Answer ask(
       TestGateway gateway, List<Integer> prompt, boolean streams, String... fields) {
+    return askFrom("127.0.0.1", gateway, prompt, streams, fields);
+  }
+
+  private static Answer askFrom(
+      String client, TestGateway gateway, List<Integer> prompt, boolean streams, String... fields) {
     String body =
         JSON.createObjectNode()
             .put("model", StandInServer.MODEL)
@@ -105,7 +117,10 @@ class BothWaysTest {
         streams
             ? body.replace("}", ",\"stream_options\":{\"include_usage\":true}}")
             : body.replace("\"stream\":false", "\"n\":1");
-    Reply reply = gateway.post(COMPLETIONS, asked, fields);
+    Reply reply;
+    try (RawClient connection = RawClient.from(client, gateway.gateway().port())) {
+      reply = connection.send(RawClient.post(COMPLETIONS, asked, fields)).reply();
+    }
     assertThat(reply.status()).as(reply.text()).isEqualTo(200);
     assertThat(reply.text()).doesNotContain("kv_transfer_params").doesNotContain("\"error\"");
     StringBuilder text = new StringBuilder();
@@ -196,8 +211,50 @@ class BothWaysTest {
     }
   }
 
+  @ParameterizedTest
+  @CsvSource({
+    "127.0.0.2, X-Session-ID: one, Accept: */*",
+    "127.0.0.1, X-Session-ID: one, Authorization: Bearer other",
+    "127.0.0.1, X-Session-ID: two, Accept: */*"
+  })
+  void anotherClientOrConversationTakesNothing(String client, String session, String field) {
+    try (TestGateway gateway = open()) {
+      Answer first = ask(gateway, PROMPT, true, SESSION);
+      awaitBlocks(gateway, first.promptTokens() + ANSWER - 1);
+      askFrom(client, gateway, next(PROMPT, first), true, session, field);
+      assertThat(received()).isZero();
+    }
+  }
+
+  /** The decode worker holds that text too, so that the KV of the answer would do for it. */
   @Test
-  void anAnswerThatHasExpiredIsComputedAgain() {
+  void anotherTextTakesNothing() {
+    List<Integer> other = repeated(8, 400);
+    try (TestGateway gateway = open()) {
+      ask(gateway, other, true);
+      awaitBlocks(gateway, other.size() + ANSWER - 1);
+      Answer first = ask(gateway, PROMPT, true, SESSION);
+      awaitBlocks(
+          gateway, other.size() + first.promptTokens() + 2 * ANSWER - 2 * StandInServer.BLOCK);
+      ask(gateway, joined(other, repeated(9, 20)), true, SESSION);
+      assertThat(received()).isZero();
+    }
+  }
+
+  @Test
+  void requestsWithoutAnAnswerDoNotEndTheConversation() {
+    try (TestGateway gateway = open()) {
+      Answer first = ask(gateway, PROMPT, true, SESSION);
+      awaitBlocks(gateway, first.promptTokens() + ANSWER - 1);
+      String text = "{\"model\":\"%s\",\"prompt\":\"a\"}".formatted(StandInServer.MODEL);
+      assertThat(gateway.post("/tokenize", text, SESSION).status()).isEqualTo(200);
+      ask(gateway, next(PROMPT, first), true, SESSION);
+      assertThat(received()).isOne();
+    }
+  }
+
+  @Test
+  void anAnswerThatHasExpiredIsNotAskedFor() {
     decode.close();
     decode = leg(EngineRole.DECODE, settings -> settings.answerLeaseMs(1));
     try (TestGateway gateway = open()) {
@@ -206,7 +263,40 @@ class BothWaysTest {
       Await.until("nothing is pinned", () -> decode.transfers().path("pinned_blocks").asInt() == 0);
       ask(gateway, next(PROMPT, first), true, SESSION);
       assertThat(received()).isZero();
-      assertThat(prefill.transfers().path("failed").asInt()).isPositive();
+      assertThat(prefill.transfers().path("failed").asInt()).isZero();
+    }
+  }
+
+  /** A decode worker that is stuck, or cannot be reached, costs the limit and not the request. */
+  @Test
+  void aPromptWhoseEarlierAnswerDoesNotComeIsComputedWhole() {
+    AtomicInteger pulls = new AtomicInteger();
+    RelayedLeg.Faults hang =
+        new RelayedLeg.Faults() {
+          @Override
+          public boolean onAsked(RelayedLeg.Seen leg) {
+            boolean pull = leg.request().text().contains("remote_num_tokens");
+            if (pull) {
+              pulls.incrementAndGet();
+              Await.opened("the gateway gives the leg up", leg.gone());
+            }
+            return !pull;
+          }
+
+          @Override
+          public byte[] onAnswered(RelayedLeg.Seen leg, byte[] bytes) {
+            return bytes;
+          }
+        };
+    RoleSettings part =
+        RoleSettings.builder(EngineRole.PREFILL, KvConnector.NIXL).bothWays(true).build();
+    try (RelayedLeg relayed = RelayedLeg.start(part, 1, hang);
+        TestGateway gateway = open(relayed.worker(), decode.leg(), 3_000)) {
+      Answer first = ask(gateway, PROMPT, true, SESSION);
+      awaitBlocks(gateway, first.promptTokens() + ANSWER - 1);
+      ask(gateway, next(PROMPT, first), true, SESSION);
+      assertThat(pulls).hasValue(1);
+      assertThat(relayed.standIn().transfers().path("received").asInt()).isZero();
     }
   }
 }

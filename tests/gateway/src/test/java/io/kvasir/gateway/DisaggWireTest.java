@@ -245,7 +245,7 @@ class DisaggWireTest {
   private static DisaggSettings generationFirst() {
     RouterChoice auto = new RouterChoice(RouterChoice.AUTO, Map.of());
     return new DisaggSettings(
-        Style.GENERATION_FIRST, -1, 1, null, auto, auto, Await.limitMs(), false);
+        Style.GENERATION_FIRST, -1, 1, null, auto, auto, Await.limitMs(), false, false);
   }
 
   /** A context server that answers only when the client has the first token would wait forever. */

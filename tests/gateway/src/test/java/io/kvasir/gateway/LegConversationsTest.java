@@ -56,7 +56,7 @@ class LegConversationsTest {
 
   private static DisaggSettings apart(Style style) {
     RouterChoice auto = new RouterChoice(RouterChoice.AUTO, Map.of());
-    return new DisaggSettings(style, 0, 1, null, auto, auto, Await.limitMs(), false);
+    return new DisaggSettings(style, 0, 1, null, auto, auto, Await.limitMs(), false, false);
   }
 
   /** The prompts of each conversation, one for each turn. */

@@ -88,7 +88,7 @@ final class LegFleet implements AutoCloseable {
 
   private static DisaggSettings settings(Style style, int prefillTimeoutMs) {
     RouterChoice auto = new RouterChoice(RouterChoice.AUTO, Map.of());
-    return new DisaggSettings(style, 0, 1, null, auto, auto, prefillTimeoutMs, false);
+    return new DisaggSettings(style, 0, 1, null, auto, auto, prefillTimeoutMs, false, false);
   }
 
   List<RelayedLeg> all() {

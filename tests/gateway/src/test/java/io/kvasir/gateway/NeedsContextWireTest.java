@@ -69,6 +69,7 @@ class NeedsContextWireTest {
             auto,
             auto,
             Await.limitMs(),
+            false,
             false);
     List<StandInServer> servers = new ArrayList<>();
     try {

@@ -296,6 +296,7 @@ class TwoLegsTest {
             new RouterChoice(RouterChoice.AUTO, Map.of()),
             new RouterChoice(RouterChoice.AUTO, Map.of()),
             60_000,
+            false,
             false);
     try (StandInServer prefill = StandInServer.leg(EngineRole.PREFILL, KvConnector.NIXL, 2);
         StandInServer decode = StandInServer.leg(EngineRole.DECODE, KvConnector.NIXL, 2);

@@ -30,6 +30,9 @@ final class ServeDisagg extends DeclaredOptions {
   /** The option of the gateway's number. */
   static final String NODE_ID = "--disagg-node-id";
 
+  /** The option that lets prefill workers take the KV of answers. */
+  static final String BOTH_WAYS = "--nixl-both-ways";
+
   private static final String PREFILL = "--prefill";
   private static final String DECODE = "--decode";
   private static final String AUTH_FILE = "--disagg-auth-key-file";
@@ -57,7 +60,8 @@ final class ServeDisagg extends DeclaredOptions {
           PREFILL_ROUTER.argsOption(),
           DECODE_ROUTER.option(),
           DECODE_ROUTER.argsOption(),
-          "--prefill-timeout-seconds");
+          "--prefill-timeout-seconds",
+          BOTH_WAYS);
 
   @Option(
       names = PREFILL,
@@ -156,6 +160,14 @@ final class ServeDisagg extends DeclaredOptions {
               "Pass a client's own parameters of KV transfers on, where it asks by"
                   + " x-kvasir-pass-kv-params: true");
 
+  private final Declared<Boolean> nixlBothWays =
+      flag(BOTH_WAYS, "false")
+          .candidates(Choices.Booleans.class)
+          .help(
+              19,
+              "Let prefill workers of nixl take the KV of a conversation's last answer from the"
+                  + " decode worker; see docs/disaggregation.md for what it risks");
+
   ServeDisagg() {}
 
   /**
@@ -221,6 +233,11 @@ final class ServeDisagg extends DeclaredOptions {
     }
   }
 
+  /** Whether prefill workers take the KV of answers. */
+  boolean sharesAnswers() {
+    return nixlBothWays.value();
+  }
+
   private static Set<DisaggDialect> dialects(List<WorkerSpec> workers, WorkerRole role) {
     Set<DisaggDialect> dialects = EnumSet.noneOf(DisaggDialect.class);
     workers.stream()
@@ -256,7 +273,8 @@ final class ServeDisagg extends DeclaredOptions {
         choice(PREFILL_ROUTER, prefillRouter, prefillArgs, router),
         decode,
         (int) Math.max(1, Math.round(1e3 * prefillTimeout.value())),
-        trustKvParams.value());
+        trustKvParams.value(),
+        nixlBothWays.value());
   }
 
   private static RouterChoice choice(

@@ -19,6 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param prefillTimeoutMs limit for the prefill part of a request, at most {@link
  *     #MAX_PREFILL_TIMEOUT_MS}
  * @param trustKvParams whether clients may send parameters of transfers
+ * @param nixlBothWays whether prefill workers of vLLM's NIXL get the KV of earlier answers
  */
 public record DisaggSettings(
     Style style,
@@ -28,7 +29,8 @@ public record DisaggSettings(
     RouterChoice prefillRouter,
     RouterChoice decodeRouter,
     int prefillTimeoutMs,
-    boolean trustKvParams) {
+    boolean trustKvParams,
+    boolean nixlBothWays) {
 
   /** The largest number of a gateway. */
   public static final int MAX_NODE_ID = 1_023;
@@ -46,6 +48,7 @@ public record DisaggSettings(
           new RouterChoice(RouterChoice.AUTO, Map.of()),
           new RouterChoice(RouterChoice.AUTO, Map.of()),
           120_000,
+          false,
           false);
 
   /**

@@ -6,6 +6,7 @@ import io.kvasir.exchange.Upstream;
 import io.kvasir.fleet.router.trtllm.DisaggFlow.Style;
 import io.kvasir.gateway.route.FleetWorker;
 import io.kvasir.gateway.worker.DisaggDialect;
+import io.kvasir.gateway.worker.WorkerRole;
 import java.net.URI;
 import java.util.EnumMap;
 import java.util.Map;
@@ -27,7 +28,7 @@ public final class Transfers implements AutoCloseable {
   private final DisaggSettings settings;
   private final TransferIds ids;
   private final PeerDirectory peers;
-  private final AnswerKv answers = new AnswerKv(System::nanoTime);
+  private final @Nullable AnswerKv answers;
   private final Map<DisaggDialect, TransferDialect> dialects = new EnumMap<>(DisaggDialect.class);
 
   /**
@@ -40,6 +41,8 @@ public final class Transfers implements AutoCloseable {
   public Transfers(DisaggSettings settings, Function<URI, Upstream> connect, long timeoutMs) {
     this.settings = settings;
     this.peers = new PeerDirectory(connect, timeoutMs);
+    this.answers =
+        settings.nixlBothWays() ? new AnswerKv(System::nanoTime, System::currentTimeMillis) : null;
     this.ids = new TransferIds(settings.nodeId(), System::currentTimeMillis);
     SigningKey key = settings.authKey();
     DisaggSignature signature = key == null ? null : new DisaggSignature(key.bytes());
@@ -73,8 +76,8 @@ public final class Transfers implements AutoCloseable {
     return settings.trustKvParams() && "true".equalsIgnoreCase(headers.get(PASS));
   }
 
-  /** {@return the KV of answers that prefill workers can have} */
-  public AnswerKv answers() {
+  /** {@return the KV of answers that prefill workers can have; null if they get none} */
+  public @Nullable AnswerKv answers() {
     return answers;
   }
 
@@ -90,10 +93,19 @@ public final class Transfers implements AutoCloseable {
   /**
    * {@return the protocol of a worker's transfers}
    *
-   * @param worker a worker of role prefill
+   * @param worker a worker of role prefill or decode
    */
   public TransferDialect dialect(FleetWorker worker) {
     return Objects.requireNonNull(dialects.get(worker.spec().disagg().dialect()));
+  }
+
+  /**
+   * {@return whether a worker can offer the KV of its answers}
+   *
+   * @param worker a worker that answers
+   */
+  public boolean offersAnswers(FleetWorker worker) {
+    return worker.role() == WorkerRole.DECODE && dialect(worker).pullsAnswers();
   }
 
   /**

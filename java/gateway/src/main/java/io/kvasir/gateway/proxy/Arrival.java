@@ -384,10 +384,9 @@ final class Arrival {
     ProxyRun run =
         new ProxyRun(
             exchange, inbound, placing, services, shared.owners(), tally, shared.runs()::remove);
-    EarlierAnswer earlier = new EarlierAnswer(services, inbound, fleet);
     ModelFleet prefills = owner == null ? Splitting.prefills(services, inbound, fleet) : null;
     if (fleet != null && prefills != null) {
-      run.split(placing.prefills(prefills, fleet), Splitting.decodesWhole(fleet), earlier);
+      run.split(placing.prefills(prefills, fleet), Splitting.decodesWhole(fleet));
     }
     shared.runs().add(run);
     run.start();

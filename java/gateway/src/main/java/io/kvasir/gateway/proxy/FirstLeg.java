@@ -25,9 +25,7 @@ interface FirstLeg {
   void onSent(ChosenTarget to);
 
   /** Receives parameters in the answer that are not the client's; null if there are none. */
-  default @Nullable Consumer<String> onParams(ChosenTarget from) {
-    return null;
-  }
+  @Nullable Consumer<String> onParams(ChosenTarget from);
 
   /** The first data of the answer has come. */
   void onBegun();
@@ -84,43 +82,5 @@ interface FirstLeg {
 
     /** The prefill worker's answer is the client's. */
     void onAnswered(int status, Headers headers, byte[] body);
-  }
-
-  /** A request that one worker serves. */
-  static FirstLeg none(Answering answering) {
-    return new FirstLeg() {
-      @Override
-      public void place() {
-        answering.place(Leg.WHOLE, null);
-      }
-
-      @Override
-      public LegBody body() {
-        return LegBody.WHOLE;
-      }
-
-      @Override
-      public void onSent(ChosenTarget to) {}
-
-      @Override
-      public void onBegun() {}
-
-      @Override
-      public void onFailed(boolean sent) {}
-
-      @Override
-      public boolean losesTransfer() {
-        return false;
-      }
-
-      @Override
-      public void onServed() {}
-
-      @Override
-      public void onAlive() {}
-
-      @Override
-      public void onOver() {}
-    };
   }
 }

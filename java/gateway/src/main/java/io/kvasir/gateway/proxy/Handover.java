@@ -94,12 +94,17 @@ final class Handover {
    * which it is then to be sent again.
    */
   boolean failsPull(int status) {
+    return (status == 500 || !Relay.RETRIED.contains(status)) && dropsPull();
+  }
+
+  /** Gives the earlier answer up; false if the prefill worker is not to have one. */
+  boolean dropsPull() {
     Transfer open = transfer;
-    boolean fails = open != null && pulls() && (status == 500 || !Relay.RETRIED.contains(status));
-    if (open != null && fails) {
-      transfer = open.withoutEarlier();
+    if (open == null || !pulls()) {
+      return false;
     }
-    return fails;
+    transfer = open.withoutEarlier();
+    return true;
   }
 
   /** What the decode worker's request has. */

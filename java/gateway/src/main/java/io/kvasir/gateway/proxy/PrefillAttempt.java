@@ -2,7 +2,9 @@ package io.kvasir.gateway.proxy;
 
 import io.kvasir.exchange.EventLoop;
 import io.kvasir.gateway.disagg.LegBody;
+import io.kvasir.gateway.disagg.PeerFacts;
 import java.util.Objects;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -41,6 +43,11 @@ final class PrefillAttempt {
   /** The worker whose booking has not ended. */
   ChosenTarget booked() {
     return Objects.requireNonNull(booked);
+  }
+
+  /** Finds what the other leg's request says of the booked worker; null if that is not known. */
+  void findPeer(Consumer<@Nullable PeerFacts> receiver) {
+    services.transfers().findPeer(booked().worker(), booked().dpRank(), loop, receiver);
   }
 
   /** Sends the request. */

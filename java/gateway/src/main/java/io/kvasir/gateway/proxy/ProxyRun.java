@@ -36,6 +36,7 @@ final class ProxyRun implements FirstLeg.Answering {
   private final Turn turn;
   private final RequestFaults faults;
   private final Attempts attempts;
+  private final EarlierAnswer earlier;
   private FirstLeg first;
   private boolean over;
   private @Nullable Relay relay;
@@ -70,11 +71,12 @@ final class ProxyRun implements FirstLeg.Answering {
             this::refuse);
     this.faults = new RequestFaults(services.fleets().ejection(), placing.candidates().all());
     this.attempts = new Attempts(services.settings().maxAttempts());
-    this.first = FirstLeg.none(this);
+    this.earlier = new EarlierAnswer(services, inbound, tally);
+    this.first = new OneLeg(this, earlier);
   }
 
   /** Has one of other workers compute the prompt. Before {@link #start}. */
-  void split(Placing prefills, boolean whole, EarlierAnswer earlier) {
+  void split(Placing prefills, boolean whole) {
     first = new TwoLegs(exchange.loop(), inbound, prefills, services, tally, this, whole, earlier);
   }
 
@@ -238,7 +240,7 @@ final class ProxyRun implements FirstLeg.Answering {
     close(status);
   }
 
-  private static String reason(UpstreamFailure failure) {
+  static String reason(UpstreamFailure failure) {
     return failure.kind().name().toLowerCase(Locale.ROOT);
   }
 

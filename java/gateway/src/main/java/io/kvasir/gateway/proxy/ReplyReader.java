@@ -8,7 +8,9 @@ import io.kvasir.gateway.openai.Usage;
 import io.kvasir.gateway.openai.UsageSum;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
+import io.netty.buffer.Unpooled;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -19,6 +21,9 @@ import org.jspecify.annotations.Nullable;
 final class ReplyReader {
 
   private static final JsonFactory JSON = new JsonFactory();
+  private static final ByteBuf DATA =
+      Unpooled.unreleasableBuffer(
+          Unpooled.wrappedBuffer("data:".getBytes(StandardCharsets.US_ASCII)));
 
   private final ChosenTarget choice;
   private final Tally tally;
@@ -92,11 +97,6 @@ final class ReplyReader {
       }
     }
   }
-
-  private static final ByteBuf DATA =
-      io.netty.buffer.Unpooled.unreleasableBuffer(
-          io.netty.buffer.Unpooled.wrappedBuffer(
-              "data:".getBytes(java.nio.charset.StandardCharsets.US_ASCII)));
 
   /** A complete answer. */
   void onJson(ByteBuf answer) {

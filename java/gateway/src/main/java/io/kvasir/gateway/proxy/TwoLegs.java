@@ -13,7 +13,6 @@ import io.kvasir.gateway.disagg.PrefillAnswer;
 import io.kvasir.gateway.route.FleetWorker;
 import io.kvasir.gateway.route.RequestFault;
 import io.kvasir.gateway.route.RequestFaults;
-import java.util.Locale;
 import java.util.Objects;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -22,8 +21,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The way of a request whose prompt one worker computes and whose answer another one: the prefill
- * worker is chosen and asked, before the decode worker or at the same time as the dialect demands,
- * and what it hands over goes into the decode worker's request. Written once for all dialects.
+ * worker is chosen and asked before the decode worker or at the same time, as the dialect demands,
+ * and what it hands over goes into the decode worker's request.
  *
  * <p>Confined to the request's event loop.
  */
@@ -31,7 +30,6 @@ final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
 
   private static final Logger LOG = LoggerFactory.getLogger(TwoLegs.class);
 
-  private final EventLoop loop;
   private final PrefillAttempt attempt;
   private final Inbound inbound;
   private final Placing placing;
@@ -66,7 +64,6 @@ final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
       Answering decode,
       boolean decodesWhole,
       EarlierAnswer earlier) {
-    this.loop = loop;
     this.attempt = new PrefillAttempt(loop, inbound, services);
     this.inbound = inbound;
     this.placing = placing;
@@ -155,17 +152,12 @@ final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
     attempt.book(choice);
     Wait wait = new Wait();
     decode.onWaiting(wait);
-    services
-        .transfers()
-        .findPeer(
-            choice.worker(),
-            choice.dpRank(),
-            loop,
-            peer -> {
-              if (!wait.isCancelled()) {
-                guard(() -> begin(choice, peer));
-              }
-            });
+    attempt.findPeer(
+        peer -> {
+          if (!wait.isCancelled()) {
+            guard(() -> begin(choice, peer));
+          }
+        });
   }
 
   private void begin(ChosenTarget choice, @Nullable PeerFacts peer) {
@@ -190,12 +182,13 @@ final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
 
   @Override
   public @Nullable Consumer<String> onParams(ChosenTarget from) {
-    return !whole && handover.dialect().pullsAnswers() ? earlier.receiver(from, tally) : null;
+    return earlier.receiver(from, !whole);
   }
 
   @Override
   public void onSent(ChosenTarget to) {
     decoder = to;
+    earlier.begin();
     if (!handover.isOpen() || !attempt.isBooked()) {
       return;
     }
@@ -220,9 +213,12 @@ final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
   @Override
   public void onStatus(int status, Headers headers, byte[] body) {
     attempt.onAnswered();
-    Runnable again = () -> attempt.send(handover.prefill(), this); // at the same worker
     Runnable end = () -> refused(attempt.booked(), status, headers, body);
-    guard(handover.failsPull(status) ? again : end);
+    guard(handover.failsPull(status) ? this::repeat : end);
+  }
+
+  private void repeat() {
+    attempt.send(handover.prefill(), this); // to the same worker
   }
 
   private void refused(ChosenTarget choice, int status, Headers headers, byte[] body) {
@@ -285,13 +281,17 @@ final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
   @Override
   public void onLost(UpstreamFailure failure) {
     attempt.onAnswered();
+    if (failure.kind() == Kind.TIMEOUT && handover.dropsPull()) { // the decode worker may be stuck
+      guard(this::repeat);
+      return;
+    }
     ChosenTarget choice = attempt.booked();
     faults.onFailed(RequestFault.of(failure), services.nowNs());
     guard(
         () ->
             lost(
                 choice,
-                "prefill_" + failure.kind().name().toLowerCase(Locale.ROOT),
+                "prefill_" + ProxyRun.reason(failure),
                 failure.kind() != Kind.TIMEOUT && isHarmless(),
                 failure.kind() != Kind.CONNECT,
                 () -> decode.onRefused(Refusals.unanswered(choice.worker().name(), failure))));
@@ -307,7 +307,6 @@ final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
    *
    * @param again whether the request may be sent again
    * @param connected whether the attempt cost the engine something
-   * @param refuse ends the request
    */
   private void lost(
       ChosenTarget choice, String reason, boolean again, boolean connected, Runnable refuse) {
@@ -377,6 +376,7 @@ final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
   @Override
   public void onServed() {
     detached = true;
+    earlier.onServed();
   }
 
   @Override
@@ -386,6 +386,7 @@ final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
 
   @Override
   public void onOver() {
+    earlier.onOver();
     if (!detached) {
       cancel();
     } else if (!attempt.isSent()) {

@@ -231,6 +231,9 @@ final class ServeDisagg extends DeclaredOptions {
                   .formatted(ids(prefill), ids(decode))
               + " role=decode");
     }
+    if (nixlBothWays.value() && !prefill.equals(Set.of(DisaggDialect.NIXL))) {
+      throw nixlBothWays.wrong("needs workers with disagg=nixl, not " + ids(prefill));
+    }
   }
 
   /** Whether prefill workers take the KV of answers. */

@@ -263,7 +263,6 @@ class ArchitectureTest {
         "fleet.router.cost",
         uses(
             "event", "fleet.index", "fleet.load", "fleet.router", "fleet.router.booking", "model"));
-    edges.put("fleet.router.legs", uses("fleet.router", "fleet.router.trtllm", "model"));
     edges.put(
         "fleet.router.projected",
         uses("fleet.router", "fleet.router.booking", "hash", "model", "timing"));
@@ -317,8 +316,7 @@ class ArchitectureTest {
             "fleet.router.trtllm",
             "gateway.openai",
             "gateway.route",
-            "gateway.worker",
-            "model"));
+            "gateway.worker"));
     edges.put(
         "gateway.events",
         uses(
@@ -341,7 +339,7 @@ class ArchitectureTest {
             "fleet.index",
             "fleet.record",
             "fleet.router",
-            "fleet.router.legs",
+            "fleet.router.trtllm",
             "gateway.disagg",
             "gateway.observe",
             "gateway.openai",
@@ -390,7 +388,6 @@ class ArchitectureTest {
         uses(
             "event",
             "fleet.router",
-            "fleet.router.legs",
             "fleet.router.trtllm",
             "fleet.router.whatif",
             "hash",

@@ -2,9 +2,8 @@ package io.kvasir.cli.option;
 
 import io.kvasir.cli.option.ConfigFile.Setting;
 import io.kvasir.cli.option.YamlValue.Block;
-import io.kvasir.cli.option.YamlValue.Items;
 import io.kvasir.cli.option.YamlValue.Scalar;
-import io.kvasir.gateway.disagg.SigningKey;
+import io.kvasir.gateway.worker.ApiKey;
 import io.kvasir.model.Decimals;
 import io.kvasir.model.Errors;
 import java.util.ArrayList;
@@ -73,7 +72,7 @@ final class DisaggFile {
   private final String file;
   private final Map<String, Setting> settings = new LinkedHashMap<>();
   private final List<String> unused = new ArrayList<>();
-  private @Nullable SigningKey authKey;
+  private @Nullable ApiKey authKey;
   private @Nullable String authText;
 
   /**
@@ -83,8 +82,7 @@ final class DisaggFile {
    * @param unused keys that set nothing, with those of blocks as {@code block.key}
    * @param authKey the key of signatures; null for none
    */
-  record Contents(
-      Map<String, Setting> settings, List<String> unused, @Nullable SigningKey authKey) {}
+  record Contents(Map<String, Setting> settings, List<String> unused, @Nullable ApiKey authKey) {}
 
   private DisaggFile(String file) {
     this.file = file;
@@ -198,7 +196,7 @@ final class DisaggFile {
       return;
     }
     try {
-      authKey = SigningKey.of(path, text);
+      authKey = ApiKey.of(path, text);
     } catch (IllegalArgumentException e) {
       throw wrong(value.line(), Errors.reason(e));
     }
@@ -241,9 +239,7 @@ final class DisaggFile {
   /** Whether a value asks for nothing. */
   private static boolean isOff(YamlValue value) {
     return value instanceof Scalar scalar
-        ? scalar.text() == null || scalar.text().matches("(?i)0|0\\.0|false")
-        : (value instanceof Items items && items.values().isEmpty())
-            || (value instanceof Block block && block.values().isEmpty());
+        && (scalar.text() == null || Set.of("0", "false", "False").contains(scalar.text()));
   }
 
   /** Sets an option. */

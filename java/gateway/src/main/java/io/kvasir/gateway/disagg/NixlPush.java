@@ -18,6 +18,16 @@ final class NixlPush implements TransferDialect {
   }
 
   @Override
+  public boolean isSerial() {
+    return false;
+  }
+
+  @Override
+  public long reusableMs() {
+    return 0;
+  }
+
+  @Override
   public boolean needsRank() {
     return true;
   }
@@ -55,4 +65,7 @@ final class NixlPush implements TransferDialect {
                 + prefill.tpSize()
                 + "}");
   }
+
+  @Override
+  public void check(PrefillAnswer answer) {}
 }

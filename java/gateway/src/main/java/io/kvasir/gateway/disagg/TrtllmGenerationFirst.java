@@ -25,6 +25,16 @@ final class TrtllmGenerationFirst implements TransferDialect {
   }
 
   @Override
+  public boolean isSerial() {
+    return false;
+  }
+
+  @Override
+  public long reusableMs() {
+    return 0;
+  }
+
+  @Override
   public LegBody prefill(Transfer transfer) {
     DisaggParams own = TrtllmContextFirst.own(transfer);
     return params(
@@ -59,4 +69,7 @@ final class TrtllmGenerationFirst implements TransferDialect {
     fields.putAll(more);
     return body.set(BodyField.DISAGGREGATED_PARAMS, TrtllmContextFirst.text(fields));
   }
+
+  @Override
+  public void check(PrefillAnswer answer) {}
 }

@@ -75,24 +75,23 @@ final class PromptReader {
     }
   }
 
-  /** {@return the number of texts or lists of tokens that are prompts, at least 1. O(bytes)} */
-  int prompts() {
+  /** {@return whether a completion has one text or one list of tokens} */
+  boolean hasOnePrompt() {
     try {
-      BodyField field = body.isChat() ? null : body.promptField();
-      if (field == null || !goTo(field) || json.peek() != '[') {
-        return 1;
+      if (!goTo(BodyField.PROMPT) || json.peek() != '[') {
+        return true;
       }
       json.beginArray();
-      int prompts = 0;
-      while (json.nextElement()) {
+      int elements = 0;
+      while (elements < 2 && json.nextElement()) {
         int first = json.peek();
         if (first != '"' && first != '[') {
-          return 1;
+          return true;
         }
         json.skip();
-        prompts++;
+        elements++;
       }
-      return Math.max(1, prompts);
+      return elements < 2;
     } catch (JsonException e) {
       throw new IllegalStateException("the body was changed after its scan", e);
     }

@@ -129,9 +129,7 @@ final class Tally {
   /** The prefill worker has answered; {@code cached} by its usage, negative if it states none. */
   void onPrefilled(long cached) {
     if (prefill != null) {
-      long nowNs = System.nanoTime();
-      prefill.onAnswered(nowNs, cached);
-      metrics.onLeg("prefill", prefill.choice().worker().name(), nowNs - prefill.sentNs());
+      prefill.onAnswered(System.nanoTime(), cached);
     }
   }
 
@@ -204,9 +202,6 @@ final class Tally {
       firstEventNs = nowNs;
       if (to != null) {
         to.onFirstEvent(nowNs - arrivedNs);
-      }
-      if (prefill != null && choice != null) {
-        metrics.onLeg("decode", choice.worker().name(), nowNs - placedNs);
       }
     } else if (to != null) {
       to.onNextEvent(nowNs - lastEventNs);

@@ -51,7 +51,6 @@ final class TrtllmProbe implements FlavorProbe {
         -1,
         null,
         false,
-        null,
         Map.of());
   }
 }

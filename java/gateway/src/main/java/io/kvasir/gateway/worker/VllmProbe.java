@@ -51,7 +51,6 @@ final class VllmProbe implements FlavorProbe {
         whole ? ranks.first().intValue() : -1,
         null,
         false,
-        null,
         Map.of());
   }
 }

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Confined to the thread that drives the replay.
  */
-final class ReplayMetrics implements RequestOutcomes {
+final class ReplayMetrics {
 
   private final Arrivals arrivals;
   private final FleetLayer fleet;
@@ -58,19 +58,16 @@ final class ReplayMetrics implements RequestOutcomes {
     inFlight.put(request.id(), new InFlight(nowNs));
   }
 
-  @Override
-  public void onPlaced(AdpReason reason) {
+  void onPlaced(AdpReason reason) {
     decisions.merge(reason, 1L, Long::sum);
   }
 
-  @Override
-  public boolean onStarted(Request request, long nowNs) {
+  /** A request started for the first time. */
+  void onStarted(Request request, long nowNs) {
     queue.add(nowNs - inFlight.get(request.id()).arrivedNs);
-    return true;
   }
 
-  @Override
-  public void onToken(Request request, int index, long nowNs) {
+  void onToken(Request request, int index, long nowNs) {
     InFlight times = inFlight.get(request.id());
     if (index < times.tokens) {
       return; // the rank was retired before the KV was sent, so the token is a recomputation
@@ -90,8 +87,7 @@ final class ReplayMetrics implements RequestOutcomes {
     fleet.onToken(request, index, nowNs);
   }
 
-  @Override
-  public void onFinished(Request request, int[] answer, long nowNs) {
+  void onFinished(Request request, int[] answer, long nowNs) {
     completed++;
     InFlight times = inFlight.remove(request.id());
     if (objective != null
@@ -102,8 +98,7 @@ final class ReplayMetrics implements RequestOutcomes {
     arrivals.onFinished(request, answer, nowNs);
   }
 
-  @Override
-  public void onRejected(Request request, String reason, long nowNs) {
+  void onRejected(Request request, String reason, long nowNs) {
     rejections.add(new Rejection(request.id(), reason));
     inFlight.remove(request.id());
     fleet.onEnded(request, false, nowNs);
@@ -135,7 +130,6 @@ final class ReplayMetrics implements RequestOutcomes {
     return new ReplayResult(
         settings,
         fleet.result(),
-        fleet.apart(),
         arrived,
         completed,
         rejections,

@@ -1,7 +1,6 @@
 package io.kvasir.simulator.replay;
 
 import io.kvasir.engine.execute.AdpWorker;
-import io.kvasir.engine.execute.CrowdedPoolException;
 import io.kvasir.engine.execute.RankGroup;
 import io.kvasir.engine.execute.RankPools;
 import io.kvasir.engine.execute.RequestListener;
@@ -21,7 +20,6 @@ import io.kvasir.simulator.workload.Arrivals;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
@@ -44,9 +42,6 @@ final class ReplayWorker implements AutoCloseable {
 
   /** Continues requests after the context ranks; null if the ranks generate the answers. */
   private final @Nullable Generation generation;
-
-  /** Blocks whose KV comes from prefill workers; null if there are none. */
-  private final @Nullable ArrivingBlocks arriving;
 
   /** Combines a rank's measurements with its counts. */
   interface RankSummary {
@@ -89,10 +84,6 @@ final class ReplayWorker implements AutoCloseable {
             .group(group)
             .open((rank, pool) -> metered(engines.apply(rank), pool), outputs);
     this.nextEvent = new long[self.ranks()];
-    this.arriving =
-        settings.mode() instanceof ReplayMode.Apart apart && !apart.prefills()
-            ? new ArrivingBlocks(worker, self.ranks(), settings.executor().maxActiveRequests())
-            : null;
   }
 
   private StepEngine metered(StepEngine engine, BlockPool pool) {
@@ -101,14 +92,8 @@ final class ReplayWorker implements AutoCloseable {
     return meter;
   }
 
-  /** The blocks whose KV comes from prefill workers. */
-  ArrivingBlocks arriving() {
-    return Objects.requireNonNull(arriving, "arriving");
-  }
-
-  /** Moves the end of a request's transfer. */
-  void endTransferAt(long requestId, long endNs) {
-    worker.endTransferAt(requestId, endNs);
+  ReplaySettings settings() {
+    return settings;
   }
 
   /** Modelled time in which at least one rank of this process prefilled. */
@@ -132,46 +117,29 @@ final class ReplayWorker implements AutoCloseable {
 
   /** When the next transfer or answer ends outside an iteration, or {@link Arrivals#NEVER}. */
   long nextWakeNs() {
-    return Math.min(worker.nextWakeNs(), generation == null ? Arrivals.NEVER : generation.nextNs());
+    return generation == null ? Arrivals.NEVER : Math.min(worker.nextWakeNs(), generation.nextNs());
   }
 
   /** Ends the transfers and answers that are due by now; true if there were any. */
   boolean wake(long nowNs) {
-    if (nextWakeNs() > nowNs) {
+    if (generation == null || nextWakeNs() > nowNs) {
       return false;
     }
     worker.endTransfers(nowNs);
-    if (generation != null) {
-      generation.reportUntil(nowNs);
-    }
+    generation.reportUntil(nowNs);
     return true;
   }
 
   /** Runs an iteration without the ranks of unhealthy devices. */
   long iterate(long nowNs) {
     meters.forEach(meter -> meter.startAt(nowNs));
-    long durationNs = step(nowNs);
+    long durationNs = worker.iterate(nowNs);
     boolean prefilled = false;
     for (RankMeter meter : meters) {
       prefilled |= meter.takePrefilled();
     }
     prefillNs += prefilled ? durationNs : 0;
     return durationNs;
-  }
-
-  /**
-   * An iteration. A rank where arriving KV leaves no room to start anything has no part in it: the
-   * steps of the others have run and ended.
-   */
-  private long step(long nowNs) {
-    try {
-      return worker.iterate(nowNs);
-    } catch (CrowdedPoolException e) {
-      if (arriving == null || arriving.isEmpty() || !CrowdedPoolException.only(e)) {
-        throw e;
-      }
-      return meters.stream().mapToLong(RankMeter::stepNs).max().orElse(0);
-    }
   }
 
   /** Passes on the block events of its ranks since the last call. Settles the pools. */

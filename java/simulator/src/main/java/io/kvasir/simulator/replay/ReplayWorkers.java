@@ -19,10 +19,6 @@ final class ReplayWorkers implements AutoCloseable {
     paced.add(new PacedWorker(worker, tally));
   }
 
-  ReplayWorker worker(int index) {
-    return owned.get(index);
-  }
-
   /** The workers by index. */
   List<PacedWorker> all() {
     return Collections.unmodifiableList(paced);

@@ -157,7 +157,6 @@ class ReportsTest {
     return new ReplayResult(
         result.settings(),
         result.fleet(),
-        result.apart(),
         result.requests(),
         result.completed(),
         result.rejections(),

@@ -22,8 +22,7 @@ public interface PlacementListener {
    * @param rank its rank
    * @param request the request
    * @param uncachedTokens prompt tokens that the rank has to compute
-   * @param contextTokens prompt tokens that it holds, or takes from another worker
-   * @param movedTokens prompt tokens that it takes from another worker
+   * @param contextTokens prompt tokens that it holds
    * @param firstTokenMs time to the first token that the selector expects; NaN if it has not
    *     compared ranks or does not predict times
    * @param nowNs the time
@@ -34,7 +33,6 @@ public interface PlacementListener {
       FleetRequest request,
       int uncachedTokens,
       int contextTokens,
-      int movedTokens,
       double firstTokenMs,
       long nowNs) {}
 

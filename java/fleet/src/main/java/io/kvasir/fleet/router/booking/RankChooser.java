@@ -175,8 +175,7 @@ final class RankChooser {
     candidates.onChosen(chosen);
     RankId rank = candidates.rank(chosen);
     int matchedBlocks = candidates.matchedBlocks(chosen);
-    int missing = uncachedTokens(request, matchedBlocks);
-    int uncached = tracksPrefill(request) ? missing : 0;
+    int uncached = tracksPrefill(request) ? uncachedTokens(request, matchedBlocks) : 0;
     SequenceLoad load =
         new SequenceLoad(
             matched.hashes().sequence(),
@@ -193,7 +192,6 @@ final class RankChooser {
         request,
         uncached,
         request.inputTokens() - uncached,
-        missing - uncached,
         selection.firstTokenMs(),
         clockNs.getAsLong());
     return placement(attempt, request, chosen, waitedNs, costs);

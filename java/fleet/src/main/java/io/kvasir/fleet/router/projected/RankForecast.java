@@ -5,7 +5,6 @@ import io.kvasir.timing.ExpectedTurns;
 import io.kvasir.timing.StepModel;
 import java.util.ArrayDeque;
 import java.util.Deque;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The requests that were placed on one rank: prompts in the queue, with the time that each is
@@ -53,7 +52,11 @@ final class RankForecast {
   private double queueMs;
   private long queueTokens;
 
-  /* Of the first prompt in the queue, kept here because each choice reads it of every rank. */
+  /*
+   * Of the first prompt in the queue, kept here because each choice reads it of every rank: whether
+   * this is up to date, its expected time, when it has begun as far as is known, and when it counts
+   * as computed.
+   */
   private boolean headKnown;
   private double headMs;
   private long headBeganNs;
@@ -86,7 +89,7 @@ final class RankForecast {
     this.observed = new StepObservations(rank, load, engine);
   }
 
-  /** Whether these are the requests of a rank that is there. */
+  /** Whether these are the requests of a rank, unless it was removed. */
   boolean isOf(RankId other) {
     return !removed && rank.equals(other);
   }
@@ -249,7 +252,7 @@ final class RankForecast {
    * @param outputTokens the expected number of output tokens
    * @param streaming whether its first token will be reported when it comes
    * @param storesBlock whether it computes a block, so that the end of its prompt may be reported
-   * @param moved what comes from another worker; null for nothing
+   * @param nowNs the time
    */
   Attempt placed(
       int uncached,
@@ -259,7 +262,6 @@ final class RankForecast {
       double outputTokens,
       boolean streaming,
       boolean storesBlock,
-      TransferTimes.@Nullable Moved moved,
       long nowNs) {
     double expectedMs = promptMs(uncached, context) + interleavedMs(uncached);
     double overdueMs = OVERDUE * Math.max(firstTokenMs, queuedMs(nowNs) + expectedMs);
@@ -275,8 +277,7 @@ final class RankForecast {
             tpotMs,
             outputTokens,
             streaming,
-            streaming || (reportsPrompts && storesBlock),
-            moved);
+            streaming || (reportsPrompts && storesBlock));
     headKnown = false;
     queue.addLast(attempt);
     queueMs += expectedMs;
@@ -333,36 +334,36 @@ final class RankForecast {
       }
     } else if (attempt.streaming) {
       observed.streamsOn(attempt, nowNs);
-      attempt.streamsOn(interval, nowNs);
-      if (tokens == 1 && queue.isEmpty() && !attempt.awaitsFirst()) {
+      if (!attempt.streams && nowNs > attempt.firstNs) {
+        attempt.streams = true;
+        interval.learn(attempt.firstTokenMs, (attempt.firstNs - attempt.placedNs) / NS_PER_MS);
+      }
+      if (tokens == 1 && queue.isEmpty()) {
         observed.decoded(attempt, assumedNs, kvTokens, nowNs);
       }
     }
-    attempt.streamed(tokens, nowNs);
+    attempt.tokens += tokens;
+    attempt.streamedTokens += tokens;
     kvTokens += tokens;
-  }
-
-  /** The prompt of an attempt is computed elsewhere: it only decodes, from now on. */
-  void decodeOnly(Attempt attempt, long nowNs) {
-    leaveQueue(attempt);
-    attempt.reported = true;
-    promptTokens -= attempt.uncached;
-    decode(attempt, nowNs);
-    attempt.awaitFirstToken();
+    attempt.lastNs = nowNs;
   }
 
   private void decode(Attempt attempt, long nowNs) {
-    attempt.decode(nowNs);
+    attempt.decodes = true;
+    attempt.firstNs = nowNs;
+    attempt.tokens = (long) attempt.uncached + attempt.context;
     kvTokens += attempt.tokens;
     decoding++;
     paced.add(attempt);
     paces = !paced.isEmpty();
   }
 
+  /** Tokens whose KV the decoding requests read. */
   long kvTokens() {
     return kvTokens;
   }
 
+  /** What is observed of the rank's steps. */
   StepObservations observed() {
     return observed;
   }

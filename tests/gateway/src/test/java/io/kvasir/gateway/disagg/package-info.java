@@ -1,2 +1,0 @@
-/** Tests of how prompts move between workers. */
-package io.kvasir.gateway.disagg;

@@ -156,7 +156,9 @@ static void read_head(struct connection *connection) {
 
 static void set_chunk_timer(struct connection *connection) {
   const struct completion *completion = &connection->completion;
-  int chunk = completion->stream ? completion->written : completion->pace.chunks - 1;
+  int chunk = completion->stream       ? completion->written
+              : completion->hands_over ? 0  // one token
+                                       : completion->pace.chunks - 1;
   timer_set(&stub.timers, &connection->timer,
             completion->read_ns + completion->pace.first_ns + chunk * completion->pace.interval_ns);
 }

@@ -41,6 +41,7 @@ void completion_read_body(struct completion *completion, const char *body, size_
   const char *end = body + size;
   completion->stream = json_true(body, end, "\"stream\"");
   completion->include_usage = json_true(body, end, "\"include_usage\"");
+  completion->hands_over = json_true(body, end, "\"do_remote_decode\"");
   const char *name = json_value(body, end, "\"user\"");
   if (name == NULL || name == end || *name != '"') {
     return;
@@ -135,11 +136,18 @@ void reply_completion(struct buffer *out, const struct completion *completion, c
       completion->chat
           ? "{\"id\":\"chatcmpl-%s\",\"object\":\"chat.completion\",\"created\":%d,"
             "\"model\":\"%s\",\"choices\":[{\"index\":0,\"message\":{\"role\":\"assistant\","
-            "\"content\":\"stub\"},\"logprobs\":null,\"finish_reason\":\"stop\"}],%s}"
+            "\"content\":\"stub\"},\"logprobs\":null,\"finish_reason\":\"stop\"}],%s%s}"
           : "{\"id\":\"cmpl-%s\",\"object\":\"text_completion\",\"created\":%d,"
             "\"model\":\"%s\",\"choices\":[{\"index\":0,\"text\":\"stub\",\"logprobs\":null,"
-            "\"finish_reason\":\"stop\"}],%s}";
-  snprintf(json, sizeof json, format, completion->name, CREATED, model, usage);
+            "\"finish_reason\":\"stop\"}],%s%s}";
+  const char *transfer =
+      completion->hands_over
+          ? ",\"kv_transfer_params\":{\"do_remote_prefill\":true,\"do_remote_decode\":false,"
+            "\"remote_block_ids\":[[1,2,3,4,5,6,7]],\"remote_engine_id\":\"stub\","
+            "\"remote_request_id\":\"stub-1\",\"remote_host\":\"127.0.0.1\","
+            "\"remote_port\":5600,\"tp_size\":1}"
+          : "";
+  snprintf(json, sizeof json, format, completion->name, CREATED, model, usage, transfer);
   reply_json(out, 200, json);
 }
 

@@ -19,6 +19,7 @@ struct completion {
   bool chat;
   bool stream;
   bool include_usage;
+  bool hands_over;  // the prompt's blocks to another worker
   struct pace pace;
   int64_t read_ns;  // when the request had been read
   int written;      // chunks

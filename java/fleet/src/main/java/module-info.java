@@ -11,6 +11,7 @@ module io.kvasir.fleet {
   exports io.kvasir.fleet.router;
   exports io.kvasir.fleet.router.booking;
   exports io.kvasir.fleet.router.cost;
+  exports io.kvasir.fleet.router.legs;
   exports io.kvasir.fleet.router.projected;
   exports io.kvasir.fleet.router.trtllm;
   exports io.kvasir.fleet.router.whatif;

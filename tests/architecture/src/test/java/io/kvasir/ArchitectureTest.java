@@ -263,6 +263,7 @@ class ArchitectureTest {
         "fleet.router.cost",
         uses(
             "event", "fleet.index", "fleet.load", "fleet.router", "fleet.router.booking", "model"));
+    edges.put("fleet.router.legs", uses("fleet.router", "fleet.router.trtllm", "model"));
     edges.put(
         "fleet.router.projected",
         uses("fleet.router", "fleet.router.booking", "hash", "model", "timing"));
@@ -316,7 +317,8 @@ class ArchitectureTest {
             "fleet.router.trtllm",
             "gateway.openai",
             "gateway.route",
-            "gateway.worker"));
+            "gateway.worker",
+            "model"));
     edges.put(
         "gateway.events",
         uses(
@@ -339,7 +341,7 @@ class ArchitectureTest {
             "fleet.index",
             "fleet.record",
             "fleet.router",
-            "fleet.router.trtllm",
+            "fleet.router.legs",
             "gateway.disagg",
             "gateway.observe",
             "gateway.openai",
@@ -388,6 +390,7 @@ class ArchitectureTest {
         uses(
             "event",
             "fleet.router",
+            "fleet.router.legs",
             "fleet.router.trtllm",
             "fleet.router.whatif",
             "hash",

@@ -11,14 +11,16 @@ import java.util.Arrays;
  *
  * <p>A time is the sum of coefficients times features. A coefficient begins with 1, is {@code
  * exp(x)}, and stays between 1/50 and 50; or it begins with 0, is {@code exp(x) - 1}, and stays
- * between 0 and 49. Variances are those of x, in units of the variance of one observation.
+ * between 0 and 49, unless another factor than 50 is given. Variances are those of x, in units of
+ * the variance of one observation.
  *
  * <p>Not thread-safe. Equal observations in equal order give equal coefficients on all machines.
  */
 final class CoefficientFit {
 
-  private static final double MOST_LOG = StrictMath.log(50);
+  private static final double MOST_FACTOR = 50;
 
+  private final double mostLog;
   private final double priorWeight;
   private final double scaleVariance;
   private final double forgetting;
@@ -42,7 +44,22 @@ final class CoefficientFit {
    *     1
    */
   CoefficientFit(double[] first, double priorWeight, double scaleVariance, double forgetting) {
+    this(first, priorWeight, scaleVariance, forgetting, MOST_FACTOR);
+  }
+
+  /**
+   * Begins, with other bounds.
+   *
+   * @param mostFactor the most by which a coefficient is multiplied or divided, above 1
+   */
+  CoefficientFit(
+      double[] first,
+      double priorWeight,
+      double scaleVariance,
+      double forgetting,
+      double mostFactor) {
     int size = first.length;
+    this.mostLog = StrictMath.log(mostFactor);
     this.priorWeight = priorWeight;
     this.scaleVariance = scaleVariance;
     this.forgetting = forgetting;
@@ -73,8 +90,8 @@ final class CoefficientFit {
   }
 
   void setLog(int i, double log) {
-    double least = offsets[i] == 0 ? -MOST_LOG : 0;
-    logs[i] = Math.max(least, Math.min(MOST_LOG, log));
+    double least = offsets[i] == 0 ? -mostLog : 0;
+    logs[i] = Math.max(least, Math.min(mostLog, log));
     coefficients[i] = StrictMath.exp(logs[i]) - offsets[i];
   }
 

@@ -94,16 +94,19 @@ record GatewayGauges(GatewayMetrics metrics) {
           "kvasir.worker.healthy",
           "Whether the last health checks were good.",
           worker.name(),
+          worker.role().id(),
           () -> worker.healthy() ? 1 : 0);
       metrics.workerGauge(
           "kvasir.worker.takes.requests",
           "Whether requests may be sent to the worker.",
           worker.name(),
+          worker.role().id(),
           () -> fleets.takes(worker, clockNs.getAsLong()) ? 1 : 0);
       metrics.workerGauge(
           "kvasir.worker.requests.running",
           "Requests of this gateway in flight at the worker.",
           worker.name(),
+          worker.role().id(),
           worker::activeRequests);
     }
     return this;

@@ -33,6 +33,8 @@ class ConfigurationDocsTest {
 
   private static final Pattern DEFAULT = Pattern.compile("\\(default:?(.*)\\)\\.$");
 
+  private static final String APART = " --prefill-workers 1 --decode-workers 1";
+
   /** Without these the option would not be looked at. */
   private static final Map<String, String> CONTEXT =
       Map.ofEntries(
@@ -42,6 +44,13 @@ class ConfigurationDocsTest {
           Map.entry("--speed", " --rate 1"),
           Map.entry("--fleet-router-args", " --workers 2"),
           Map.entry("--what-if", " --workers 2"),
+          Map.entry("--prefill-workers", " --decode-workers 1"),
+          Map.entry("--decode-workers", " --prefill-workers 1"),
+          Map.entry("--prefill-router", APART),
+          Map.entry("--prefill-router-args", APART + " --prefill-router cost"),
+          Map.entry("--decode-router", APART),
+          Map.entry("--decode-router-args", APART + " --decode-router cost"),
+          Map.entry("--max-local-prefill-tokens", APART),
           Map.entry("--tool-tokens", " --workload agentic"),
           Map.entry("--sub-agents", " --workload agentic"),
           Map.entry("--requests", " --workload uniform"),
@@ -134,6 +143,7 @@ class ConfigurationDocsTest {
             "--workload shared_prefix --requests 2 --rate 1 --goodput ttft:100",
             "--sessions 2 --ranks 1 --workers 2 --fleet-router polled --what-if cost",
             "--workload agentic --sessions 1 --turns 2",
+            "--sessions 2 --ranks 1 --prefill-workers 1 --decode-workers 1",
             "--sessions 2 --mode context --ramp-seconds 1")) {
       JsonNode report =
           Outcome.of(Map.of(), "replay --router default --format json " + workload).json();

@@ -120,6 +120,22 @@ class LayeredReplayTest {
   }
 
   @Test
+  void rolesAreReportedApart() throws IOException {
+    JsonNode report = report(SMALL + " --prefill-workers 1 --decode-workers 2");
+
+    assertThat(report.get("prefillWorkers").asInt()).isEqualTo(1);
+    assertThat(report.get("decodeWorkers").asInt()).isEqualTo(2);
+    assertThat(report.get("prefillRouter").asText()).isEqualTo("projected");
+    assertThat(report.get("prefillDecisions")).isNotEmpty();
+    assertThat(report.get("eventDelayMs").isNumber()).isTrue();
+    assertThat(report.get("perRank")).hasSize(6);
+    assertThat(report.fieldNames())
+        .toIterable()
+        .as("of one fleet")
+        .doesNotContain("workers", "fleetRouter", "fleetDecisions", "routedPerWorker", "workerCv");
+  }
+
+  @Test
   void severalInstancesTakeTurnsUnlessToldOtherwise() throws IOException {
     assertThat(report(SMALL + " --workers 2").get("fleetRouter").asText()).isEqualTo("round_robin");
   }

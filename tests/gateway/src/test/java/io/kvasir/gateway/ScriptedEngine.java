@@ -90,12 +90,9 @@ final class ScriptedEngine implements AutoCloseable {
   private volatile CountDownLatch healthAfter = new CountDownLatch(0);
   private volatile boolean readsBodies = true;
 
-  private ScriptedEngine(List<String> models, Script script) throws IOException {
-    this.server = new ServerSocket(0, 200, InetAddress.getLoopbackAddress());
-    this.models =
-        "{\"object\":\"list\",\"data\":[{\"id\":\""
-            + String.join("\"},{\"id\":\"", models)
-            + "\"}]}";
+  private ScriptedEngine(int port, String models, Script script) throws IOException {
+    this.server = new ServerSocket(port, 200, InetAddress.getLoopbackAddress());
+    this.models = models;
     this.script = script;
     start("engine-" + server.getLocalPort(), this::accept);
   }
@@ -106,11 +103,27 @@ final class ScriptedEngine implements AutoCloseable {
   }
 
   static ScriptedEngine start(List<String> models, Script script) {
+    return start(
+        0,
+        "{\"object\":\"list\",\"data\":[{\"id\":\""
+            + String.join("\"},{\"id\":\"", models)
+            + "\"}]}",
+        script);
+  }
+
+  private static ScriptedEngine start(int port, String models, Script script) {
     try {
-      return new ScriptedEngine(models, script);
+      return new ScriptedEngine(port, models, script);
     } catch (IOException e) {
       throw new AssertionError(e);
     }
+  }
+
+  /** Starts an engine at the port of this one, which was killed; with its script and its facts. */
+  ScriptedEngine again() {
+    ScriptedEngine next = start(port(), models, script);
+    next.facts.putAll(facts);
+    return next;
   }
 
   /** Starts an engine that answers every request. */

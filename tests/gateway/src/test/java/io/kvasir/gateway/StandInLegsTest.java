@@ -32,6 +32,7 @@ class StandInLegsTest {
         new RouterChoice(RouterChoice.AUTO, Map.of()),
         new RouterChoice(RouterChoice.AUTO, Map.of()),
         60_000,
+        false,
         false);
   }
 

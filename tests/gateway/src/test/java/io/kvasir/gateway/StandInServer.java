@@ -17,6 +17,11 @@ import io.kvasir.exchange.EngineFlavor;
 import io.kvasir.gateway.RawClient.Reply;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.math.BigInteger;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
 
 /** A stand-in for an engine, with HTTP and block events. */
 final class StandInServer implements AutoCloseable {
@@ -24,29 +29,44 @@ final class StandInServer implements AutoCloseable {
   static final String MODEL = "words";
   static final int BLOCK = 32;
 
+  /** Modelled seconds in one second. */
+  static final double SPEED = 1e6;
+
   private final EngineFlavor flavor;
   private final int ranks;
+  private final int blockTokens;
   private final RoleSettings part;
   private final EngineServer server;
   private final EventPublisher publisher;
 
+  /** Its ports; 0 for any free ones. */
+  private record Ports(int http, int events, int replay) {
+    static final Ports FREE = new Ports(0, 0, 0);
+  }
+
   private StandInServer(EngineFlavor flavor, int ranks, int blockTokens, boolean renders)
       throws IOException {
-    this(flavor, ranks, blockTokens, renders, null);
+    this(flavor, ranks, blockTokens, renders, null, Ports.FREE);
   }
 
   private StandInServer(
-      EngineFlavor flavor, int ranks, int blockTokens, boolean renders, RoleSettings part)
+      EngineFlavor flavor,
+      int ranks,
+      int blockTokens,
+      boolean renders,
+      RoleSettings part,
+      Ports ports)
       throws IOException {
     this.part = part;
     this.flavor = flavor;
     this.ranks = ranks;
+    this.blockTokens = blockTokens;
     EmbeddedSettings settings =
         EmbeddedSettings.builder(MODEL)
             .ranks(ranks)
             .tokensPerBlock(blockTokens)
             .poolTokens(blockTokens * 1000)
-            .speed(1e6)
+            .speed(SPEED)
             .build();
     EventSettings events =
         new EventSettings(
@@ -55,8 +75,8 @@ final class StandInServer implements AutoCloseable {
             EventSettings.newestReplay(flavor),
             EventSettings.numbers(flavor),
             "127.0.0.1",
-            0,
-            0,
+            ports.events,
+            ports.replay,
             "",
             EventSettings.NO_PORT,
             renders);
@@ -65,7 +85,7 @@ final class StandInServer implements AutoCloseable {
             ? EmbeddedEngine.open(settings, RankPools.Place.HOST, events)
             : EmbeddedEngine.open(settings, RankPools.Place.HOST, events, part);
     this.publisher = engine.publisher().orElseThrow();
-    this.server = EngineServer.start(engine, "127.0.0.1", 0, 1);
+    this.server = EngineServer.start(engine, "127.0.0.1", ports.http, 1);
     engine.listens("127.0.0.1", server.port(), server.port());
   }
 
@@ -92,12 +112,41 @@ final class StandInServer implements AutoCloseable {
 
   /** A stand-in that computes prompts for others, or answers them. */
   static StandInServer leg(EngineRole role, KvConnector connector, int ranks) {
+    return leg(RoleSettings.builder(role, connector).build(), ranks);
+  }
+
+  /** A stand-in with a role. */
+  static StandInServer leg(RoleSettings part, int ranks) {
+    return leg(part, ranks, BLOCK);
+  }
+
+  static StandInServer leg(RoleSettings part, int ranks, int blockTokens) {
+    return leg(part, ranks, blockTokens, Ports.FREE);
+  }
+
+  private static StandInServer leg(RoleSettings part, int ranks, int blockTokens, Ports ports) {
     try {
-      return new StandInServer(
-          connector.flavor(), ranks, BLOCK, false, RoleSettings.builder(role, connector).build());
+      return new StandInServer(part.connector().flavor(), ranks, blockTokens, false, part, ports);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
+  }
+
+  /** Starts a leg at the ports of this one, which was closed: its pools are empty. */
+  StandInServer again() {
+    return leg(
+        part,
+        ranks,
+        blockTokens,
+        new Ports(server.port(), publisher.eventsPort(), publisher.replayPort()));
+  }
+
+  boolean prefills() {
+    return part.role() == EngineRole.PREFILL;
+  }
+
+  int port() {
+    return server.port();
   }
 
   /** What {@code --worker} says of it as one with a role. */
@@ -184,6 +233,26 @@ final class StandInServer implements AutoCloseable {
     try (RawClient client = RawClient.to(server.port())) {
       client.send("GET /debug/blocks?rank=0 HTTP/1.1\r\nHost: x\r\n\r\n");
       return client.reply().json().at("/ranks/0/last_batch").asLong(-1);
+    }
+  }
+
+  /** The sequence hashes of the blocks that each rank holds. */
+  List<Set<Long>> blocks() {
+    try (RawClient client = RawClient.to(server.port())) {
+      client.send("GET /debug/blocks HTTP/1.1\r\nHost: x\r\n\r\n");
+      List<Set<Long>> held = new ArrayList<>();
+      for (JsonNode rank : client.reply().json().path("ranks")) {
+        Set<Long> hashes = new HashSet<>();
+        for (JsonNode hash : rank.path("blocks").findValues("hash")) {
+          String text = hash.asText();
+          hashes.add(
+              hash.isTextual()
+                  ? Long.parseUnsignedLong(text.substring(text.length() - 2 * Long.BYTES), 16)
+                  : new BigInteger(text).longValue());
+        }
+        held.add(hashes);
+      }
+      return held;
     }
   }
 

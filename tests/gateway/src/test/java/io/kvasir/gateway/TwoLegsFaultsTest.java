@@ -102,6 +102,38 @@ class TwoLegsFaultsTest {
   }
 
   @Test
+  void legsThatFollowOneAnotherAreOneAttempt() {
+    ScriptedEngine prefill = engine((request, link) -> link.close());
+    ScriptedEngine decode = engine(EngineLink::answer);
+    for (int most = 1; most <= 2; most++) {
+      int before = prefill.received();
+      try (TestGateway gateway =
+          TestGateway.of(List.of(prefill(prefill), decode(decode))).maxAttempts(most).start()) {
+        assertThat(gateway.post(CHAT, ASK).status()).isEqualTo(most == 1 ? 502 : 200);
+        assertThat(prefill.received() - before).isEqualTo(1);
+        assertIdle(gateway);
+      }
+    }
+  }
+
+  /** Such an answer is read apart from the event loop. */
+  @Test
+  void aLargeAnswerIsHandedOver() {
+    String ids = "[" + "1,".repeat(200_000) + "1]";
+    ScriptedEngine prefill =
+        engine(
+            (request, link) ->
+                link.json(200, PREFILLED.replace("\"r1\"", "\"r1\",\"remote_block_ids\":" + ids)));
+    ScriptedEngine decode = engine(EngineLink::answer);
+    try (TestGateway gateway = TestGateway.of(List.of(prefill(prefill), decode(decode))).start()) {
+      assertThat(gateway.post(CHAT, ASK).status()).isEqualTo(200);
+      assertThat(body(decode.next()).path("kv_transfer_params").path("remote_block_ids"))
+          .hasSize(200_001);
+      assertIdle(gateway);
+    }
+  }
+
+  @Test
   void trtllmsContextIsComputedAgainForAnotherGenerationServer() {
     String context =
         PREFILLED.replace(

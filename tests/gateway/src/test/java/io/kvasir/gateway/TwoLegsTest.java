@@ -228,6 +228,24 @@ class TwoLegsTest {
     }
   }
 
+  /** Engines give the first answer of a request its room, and each other one the next room. */
+  @Test
+  void roomsOfSeveralPromptsAreDistinct() {
+    String batch = "{\"model\":\"m\",\"n\":2,\"prompt\":[\"a\",\"b\",\"c\",\"d\",\"e\"]}";
+    try (ScriptedEngine prefill = ScriptedEngine.good();
+        ScriptedEngine decode = ScriptedEngine.good();
+        TestGateway gateway = gateway(prefill, decode, ",flavor=sglang,ranks=2").start()) {
+      Set<Long> rooms = new HashSet<>();
+      for (int i = 0; i < 20; i++) {
+        assertThat(gateway.post("/v1/completions", batch).status()).isEqualTo(200);
+        long room = body(prefill.next()).path("bootstrap_room").asLong();
+        for (int answer = 0; answer < 10; answer++) {
+          assertThat(rooms.add(room + answer)).isTrue();
+        }
+      }
+    }
+  }
+
   @Test
   void aReplySaysWhatThePrefillWorkerHadCached() {
     String usage =
@@ -278,6 +296,7 @@ class TwoLegsTest {
             new RouterChoice(RouterChoice.AUTO, Map.of()),
             new RouterChoice(RouterChoice.AUTO, Map.of()),
             60_000,
+            false,
             false);
     try (StandInServer prefill = StandInServer.leg(EngineRole.PREFILL, KvConnector.NIXL, 2);
         StandInServer decode = StandInServer.leg(EngineRole.DECODE, KvConnector.NIXL, 2);

@@ -23,7 +23,7 @@ final class MatchingServers {
 
   private static final int TRIES = 300;
   private static final int TRY_AGAIN_MS = 200;
-  private static final int REPLAY_OFFSET = MatchingCommands.RANKS;
+  private static final int REPLAY_OFFSET = KvasirCommands.RANKS;
 
   /** Enough for the longest prompt of the load generator's requests. */
   private static final int PROMPT_BYTES = 2_048;
@@ -43,10 +43,10 @@ final class MatchingServers {
    * @param servers receives the servers, which the caller closes
    */
   MatchingServers(
-      ServerProcess engine, MatchingCommands commands, Path folder, Consumer<ServerProcess> servers)
+      ServerProcess engine, KvasirCommands commands, Path folder, Consumer<ServerProcess> servers)
       throws IOException {
     int port = Tools.freePort();
-    int events = Tools.freePorts(MatchingCommands.RANKS + REPLAY_OFFSET);
+    int events = Tools.freePorts(KvasirCommands.RANKS + REPLAY_OFFSET);
     int replay = events + REPLAY_OFFSET;
     ServerProcess publisher =
         ServerProcess.start(
@@ -82,7 +82,7 @@ final class MatchingServers {
       throw new IOException("the stub engine has no tokens");
     }
     String body = "{\"prompt\":" + tokens.group(1) + ",\"max_tokens\":1}";
-    for (int rank = 0; rank < MatchingCommands.RANKS; rank++) {
+    for (int rank = 0; rank < KvasirCommands.RANKS; rank++) {
       post(publisher.port(), "/v1/completions", body, Integer.toString(rank));
     }
   }
@@ -90,7 +90,7 @@ final class MatchingServers {
   private boolean followed(int adminPort) throws IOException {
     String ranks = get(adminPort, "/kvasir/ranks");
     return ranks != null
-        && RANK_WITH_BLOCKS.matcher(ranks).results().count() == MatchingCommands.RANKS;
+        && RANK_WITH_BLOCKS.matcher(ranks).results().count() == KvasirCommands.RANKS;
   }
 
   /** A condition that may not be met yet. */

@@ -13,8 +13,9 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The servers of the benchmark: a stub engine, nginx and the gateway before it, and a gateway that
- * matches blocks. All listen on 127.0.0.1 and end when this is closed, or when this process ends.
+ * The servers of the benchmark: a stub engine, nginx and the gateway before it, a gateway that
+ * matches blocks, and one that shares requests between two stub engines. All listen on 127.0.0.1
+ * and end when this is closed, or when this process ends.
  *
  * <p>Confined to one thread.
  */
@@ -35,20 +36,21 @@ public final class ProxyBench implements AutoCloseable {
   private final @Nullable ServerProcess nginx;
   private final ServerProcess gateway;
   private final @Nullable ServerProcess matching;
+  private final @Nullable ServerProcess twoLegs;
 
   /**
    * Compiles the programs, starts all servers and waits until they answer.
    *
    * @param settings what will be measured
    * @param gatewayCommand starts the gateway
-   * @param matchingCommands starts a gateway that matches blocks, and what it needs; null for none
+   * @param more starts the gateways that match blocks and have two legs; null for none
    * @param notes receives a line for each step
    * @throws IOException if a tool is missing, or a server does not start
    */
   public ProxyBench(
       ProxyBenchSettings settings,
       GatewayCommand gatewayCommand,
-      @Nullable MatchingCommands matchingCommands,
+      @Nullable KvasirCommands more,
       Consumer<String> notes)
       throws IOException {
     this.settings = settings;
@@ -63,10 +65,11 @@ public final class ProxyBench implements AutoCloseable {
     boolean ready = false;
     try {
       notes.accept("starting the stub engine" + (compares ? ", nginx" : "") + " and the gateway");
-      engine = started(startEngine(programs));
+      engine = started(startEngine(programs, "engine"));
       nginx = compares ? started(NginxServer.start(folder, engine.port())) : null;
       gateway = started(startGateway(gatewayCommand));
-      matching = compares && matchingCommands != null ? startMatching(matchingCommands) : null;
+      matching = compares && more != null ? startMatching(more) : null;
+      twoLegs = compares && more != null ? startTwoLegs(programs, more) : null;
       ready = true;
     } finally {
       if (!ready) {
@@ -75,7 +78,7 @@ public final class ProxyBench implements AutoCloseable {
     }
   }
 
-  private ServerProcess startEngine(BenchPrograms programs) throws IOException {
+  private ServerProcess startEngine(BenchPrograms programs, String name) throws IOException {
     int port = Tools.freePort();
     List<String> command =
         List.of(
@@ -84,7 +87,7 @@ public final class ProxyBench implements AutoCloseable {
             Integer.toString(port),
             "--idle-seconds",
             Integer.toString(IDLE_SECONDS));
-    return ServerProcess.start("the stub engine", port, command, folder.resolve("engine.log"));
+    return ServerProcess.start("the stub engine", port, command, folder.resolve(name + ".log"));
   }
 
   private ServerProcess startGateway(GatewayCommand gatewayCommand) throws IOException {
@@ -93,7 +96,18 @@ public final class ProxyBench implements AutoCloseable {
     return ServerProcess.start("the gateway", port, command, folder.resolve("gateway.log"));
   }
 
-  private ServerProcess startMatching(MatchingCommands commands) throws IOException {
+  private ServerProcess startTwoLegs(BenchPrograms programs, KvasirCommands commands)
+      throws IOException {
+    notes.accept("starting a second stub engine, and a gateway with a prefill and a decode worker");
+    ServerProcess decode = started(startEngine(programs, "decode"));
+    int port = Tools.freePort();
+    List<String> command = commands.twoLegs(port, Tools.freePort(), engine.port(), decode.port());
+    return started(
+        ServerProcess.start(
+            "the gateway with two legs", port, command, folder.resolve("two-legs.log")));
+  }
+
+  private ServerProcess startMatching(KvasirCommands commands) throws IOException {
     notes.accept("starting a stand-in that publishes blocks, and a gateway that follows them");
     return answering(new MatchingServers(engine, commands, folder, servers::add).gateway());
   }
@@ -132,7 +146,7 @@ public final class ProxyBench implements AutoCloseable {
   public List<ProxyRound> rounds() throws IOException {
     return nginx == null
         ? List.of()
-        : new ProxyRounds(settings, load, engine, nginx, gateway, matching, notes).run();
+        : new ProxyRounds(settings, load, engine, nginx, gateway, matching, twoLegs, notes).run();
   }
 
   /**

@@ -92,6 +92,9 @@ public record ProxyBenchReport(
         write("matching", metric.ofProxy(rounds, ProxyRound::matching), json);
         write("newPrompts", metric.ofProxy(rounds, ProxyRound::newPrompts), json);
       }
+      if (rounds.stream().allMatch(round -> round.twoLegs() != null)) {
+        write("twoLegs", metric.ofProxy(rounds, ProxyRound::twoLegs), json);
+      }
       if (bar.exists()) {
         json.writeStringField("bar", bar.text());
         json.writeBooleanField("kept", bar.keeps(ratio.median()));
@@ -108,6 +111,9 @@ public record ProxyBenchReport(
       if (round.matching() != null && round.newPrompts() != null) {
         write("matching", round.matching(), json);
         write("newPrompts", round.newPrompts(), json);
+      }
+      if (round.twoLegs() != null) {
+        write("twoLegs", round.twoLegs(), json);
       }
       json.writeEndObject();
     }

@@ -76,6 +76,30 @@ public final class ProxyBenchText {
     return out.toString();
   }
 
+  /**
+   * What a request costs that two engines serve, beside one that an engine serves alone.
+   *
+   * @param rounds all rounds
+   * @return lines; none if it was not measured
+   */
+  public static String twoLegs(List<ProxyRound> rounds) {
+    if (rounds.stream().anyMatch(round -> round.twoLegs() == null)) {
+      return "";
+    }
+    TextTable table = new TextTable();
+    table.row("prefill and decode apart, median (lowest to highest)", "one leg", "two", "ratio");
+    for (ProxyMetric metric : ProxyMetric.values()) {
+      table.row(
+          metric.label(),
+          spread(metric.ofProxy(rounds, ProxyRound::gateway), metric.decimals()),
+          spread(metric.ofProxy(rounds, ProxyRound::twoLegs), metric.decimals()),
+          spread(metric.ratio(rounds, ProxyRound::twoLegs, ProxyRound::gateway), RATIO_DECIMALS));
+    }
+    StringBuilder out = new StringBuilder();
+    table.appendTo(out);
+    return out.toString();
+  }
+
   private static String pace(List<ProxyRound> rounds, ProxyMetric.ToProxy server) {
     List<Double> paces =
         rounds.stream()

@@ -73,12 +73,17 @@ public enum ProxyMetric {
 
   /** The gateway's values divided by nginx's, by round; undefined if nginx adds nothing. */
   RoundSpread ratio(List<ProxyRound> rounds) {
-    return RoundSpread.of(rounds.stream().map(this::ratio).toList());
+    return ratio(rounds, ProxyRound::gateway, ProxyRound::nginx);
   }
 
-  private double ratio(ProxyRound round) {
-    double nginx = value(round, ProxyRound::nginx);
-    return nginx > 0 ? value(round, ProxyRound::gateway) / nginx : Double.NaN;
+  /** A server's values divided by another's, by round; undefined where that adds nothing. */
+  RoundSpread ratio(List<ProxyRound> rounds, ToProxy server, ToProxy than) {
+    return RoundSpread.of(rounds.stream().map(round -> ratio(round, server, than)).toList());
+  }
+
+  private double ratio(ProxyRound round, ToProxy server, ToProxy than) {
+    double divisor = value(round, than);
+    return divisor > 0 ? value(round, server) / divisor : Double.NaN;
   }
 
   /** What a server has more than another, by round; undefined where one was not measured. */

@@ -11,10 +11,13 @@ import org.jspecify.annotations.Nullable;
  * @param matching the gateway before the engine, matching blocks of prompts whose tokens it has;
  *     null if that was not measured
  * @param newPrompts the same, asking the engine for the tokens of each prompt
+ * @param twoLegs the gateway before two engines, of which one computes the prompt and one answers;
+ *     null if that was not measured
  */
 public record ProxyRound(
     ServerFigures direct,
     ServerFigures nginx,
     ServerFigures gateway,
     @Nullable ServerFigures matching,
-    @Nullable ServerFigures newPrompts) {}
+    @Nullable ServerFigures newPrompts,
+    @Nullable ServerFigures twoLegs) {}

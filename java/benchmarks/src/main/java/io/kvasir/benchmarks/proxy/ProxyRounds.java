@@ -31,6 +31,7 @@ final class ProxyRounds {
   private final ServerProcess nginx;
   private final ServerProcess gateway;
   private final @Nullable ServerProcess matching;
+  private final @Nullable ServerProcess twoLegs;
   private final Consumer<String> notes;
 
   ProxyRounds(
@@ -40,6 +41,7 @@ final class ProxyRounds {
       ServerProcess nginx,
       ServerProcess gateway,
       @Nullable ServerProcess matching,
+      @Nullable ServerProcess twoLegs,
       Consumer<String> notes) {
     this.settings = settings;
     this.load = load;
@@ -47,6 +49,7 @@ final class ProxyRounds {
     this.nginx = nginx;
     this.gateway = gateway;
     this.matching = matching;
+    this.twoLegs = twoLegs;
     this.notes = notes;
   }
 
@@ -57,6 +60,9 @@ final class ProxyRounds {
     if (matching != null) {
       compile(new Turn(matching, false));
       compile(new Turn(matching, true));
+    }
+    if (twoLegs != null) {
+      compile(new Turn(twoLegs, false));
     }
     round(false);
     List<ProxyRound> rounds = new ArrayList<>();
@@ -92,6 +98,10 @@ final class ProxyRounds {
     if (matches != null && asks != null) {
       order.addAll(List.of(matches, asks));
     }
+    Turn shares = twoLegs == null ? null : new Turn(twoLegs, false);
+    if (shares != null) {
+      order.add(shares);
+    }
     order.add(direct);
     if (reversed) {
       Collections.reverse(order);
@@ -110,7 +120,8 @@ final class ProxyRounds {
         beforeNginx.figures(),
         beforeGateway.figures(),
         matches == null ? null : matches.figures(),
-        asks == null ? null : asks.figures());
+        asks == null ? null : asks.figures(),
+        shares == null ? null : shares.figures());
   }
 
   /** One server in one round. */

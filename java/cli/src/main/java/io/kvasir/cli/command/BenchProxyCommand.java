@@ -2,7 +2,7 @@ package io.kvasir.cli.command;
 
 import io.kvasir.benchmarks.proxy.GrowthFigures;
 import io.kvasir.benchmarks.proxy.IdleMemory;
-import io.kvasir.benchmarks.proxy.MatchingCommands;
+import io.kvasir.benchmarks.proxy.KvasirCommands;
 import io.kvasir.benchmarks.proxy.ProxyBench;
 import io.kvasir.benchmarks.proxy.ProxyBenchReport;
 import io.kvasir.benchmarks.proxy.ProxyBenchSettings;
@@ -36,7 +36,8 @@ import picocli.CommandLine.Mixin;
           + " engine, nginx and the gateway on 127.0.0.1, and measures them in turn: CPU time of a"
           + " streamed chunk, time added to first byte, and requests per second at saturation."
           + " A second gateway shows what exact routing adds: it follows the block events of a"
-          + " stand-in that holds the prompts' blocks. Then the gateway's memory is measured with"
+          + " stand-in that holds the prompts' blocks. A third one shares each request between two"
+          + " stub engines, of which one computes the prompt. Then the gateway's memory is measured with"
           + " idle streams and during many requests."
           + " Every answer is checked.",
       ""
@@ -111,7 +112,7 @@ final class BenchProxyCommand extends DeclaredOptions implements Callable<Intege
             chunkRate.value(),
             idleStreams.value(),
             requests.value());
-    try (ProxyBench bench = new ProxyBench(settings, this::gateway, matching(), console::note)) {
+    try (ProxyBench bench = new ProxyBench(settings, this::gateway, more(), console::note)) {
       ProxyBenchReport report = measure(bench, settings, text);
       if (!text) {
         console.write(report::writeJson);
@@ -134,6 +135,7 @@ final class BenchProxyCommand extends DeclaredOptions implements Callable<Intege
       measured = bench.rounds();
       print(text, ProxyBenchText.table(measured));
       print(text, ProxyBenchText.matching(measured));
+      print(text, ProxyBenchText.twoLegs(measured));
     }
     IdleMemory idle = null;
     if (settings.idleStreams() > 0) {
@@ -184,26 +186,32 @@ final class BenchProxyCommand extends DeclaredOptions implements Callable<Intege
           .map(word -> word.replace("{engine-port}", Integer.toString(enginePort)))
           .toList();
     }
-    return serve(port, adminPort, "http://" + LOOPBACK + ":" + enginePort);
+    return serve(port, adminPort, "--worker", url(enginePort));
   }
 
-  private static List<String> serve(int port, int adminPort, String worker) {
-    return kvasir(
-        "serve",
-        "--port",
-        Integer.toString(port),
-        "--admin-port",
-        Integer.toString(adminPort),
-        "--worker",
-        worker);
+  private static String url(int port) {
+    return "http://" + LOOPBACK + ":" + port;
   }
 
-  /** Starts what shows the cost of exact routing; null for gateways that are not this one. */
-  private @Nullable MatchingCommands matching() {
-    return !gatewayCommand.isGiven() ? new OwnMatching() : null;
+  private static List<String> serve(int port, int adminPort, String... workers) {
+    List<String> command =
+        new ArrayList<>(
+            List.of(
+                "serve",
+                "--port",
+                Integer.toString(port),
+                "--admin-port",
+                Integer.toString(adminPort)));
+    command.addAll(List.of(workers));
+    return kvasir(command.toArray(String[]::new));
   }
 
-  private static final class OwnMatching implements MatchingCommands {
+  /** Starts what shows the cost of more; null for gateways that are not this one. */
+  private @Nullable KvasirCommands more() {
+    return !gatewayCommand.isGiven() ? new OwnCommands() : null;
+  }
+
+  private static final class OwnCommands implements KvasirCommands {
 
     @Override
     public List<String> publisher(int port, int eventsPort, int replayPort) {
@@ -242,7 +250,12 @@ final class BenchProxyCommand extends DeclaredOptions implements Callable<Intege
               BLOCK,
               eventsPort,
               replayPort);
-      return serve(port, adminPort, worker);
+      return serve(port, adminPort, "--worker", worker);
+    }
+
+    @Override
+    public List<String> twoLegs(int port, int adminPort, int prefillPort, int decodePort) {
+      return serve(port, adminPort, "--prefill", url(prefillPort), "--decode", url(decodePort));
     }
   }
 

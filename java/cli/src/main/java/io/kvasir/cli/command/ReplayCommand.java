@@ -1,5 +1,6 @@
 package io.kvasir.cli.command;
 
+import io.kvasir.cli.option.ApartOptions;
 import io.kvasir.cli.option.DeviceOption;
 import io.kvasir.cli.option.FleetOptions;
 import io.kvasir.cli.option.FormatOption;
@@ -24,6 +25,7 @@ import io.kvasir.engine.execute.RankPools;
 import io.kvasir.engine.lockstep.RankCollective;
 import io.kvasir.engine.pool.KvShape;
 import io.kvasir.model.NativeMemoryError;
+import io.kvasir.simulator.fleet.ApartSettings;
 import io.kvasir.simulator.fleet.FleetSettings;
 import io.kvasir.simulator.replay.Measures;
 import io.kvasir.simulator.replay.Replay;
@@ -67,7 +69,33 @@ import picocli.CommandLine.Spec;
 public final class ReplayCommand implements Callable<Integer> {
 
   /** A replay to run. */
-  private record Run(ReplaySettings worker, @Nullable FleetSettings fleet) {}
+  private record Run(
+      ReplaySettings worker, @Nullable FleetSettings fleet, @Nullable ApartSettings apart) {
+
+    int workers() {
+      if (apart != null) {
+        return apart.prefill().workers() + apart.decode().workers();
+      }
+      return fleet == null ? 1 : fleet.workers();
+    }
+
+    boolean hasFleet() {
+      return fleet != null || apart != null;
+    }
+
+    boolean ofOneWorker() {
+      return fleet != null && fleet.workers() == 1;
+    }
+
+    /** The routers, for people. */
+    String name() {
+      String router = worker.routing().router().id();
+      if (apart != null) {
+        return apart.routers() + "/" + router;
+      }
+      return fleet == null ? router : fleet.router().name() + "/" + router;
+    }
+  }
 
   /** A rank that more requests wait for does not keep up. */
   private static final int QUEUED_PER_RANK = 256;
@@ -83,6 +111,7 @@ public final class ReplayCommand implements Callable<Integer> {
   @Mixin private GeneratedOptions generated;
   @Mixin private DeviceOption device;
   @Mixin private FleetOptions layer;
+  @Mixin private ApartOptions roles;
   @Mixin private WorkerOptions worker;
   @Mixin private KvOptions kv;
   @Mixin private ModeOptions mode;
@@ -106,42 +135,15 @@ public final class ReplayCommand implements Callable<Integer> {
   @Override
   public Integer call() throws Exception {
     boolean text = format.isText();
-    List<FleetSettings> fleets = layer.settings(sources::isFlag);
     KvShape kvShape = kv.kv();
-    Measures measures = report.measures();
-    ReplayMode replayMode = mode.mode(kvShape, sources::isFlag);
-    List<Run> runs = new ArrayList<>();
-    for (AdpRouterKind router : worker.routers()) {
-      ReplaySettings each = worker.settings(router).withMode(replayMode).withMeasures(measures);
-      if (fleets.isEmpty()) {
-        runs.add(new Run(each, null));
-      }
-      for (FleetSettings fleet : fleets) {
-        if (router == worker.routers().get(0) || comparesAdpRouters(each, fleet)) {
-          runs.add(new Run(FleetOptions.worker(each, fleet, sources::isFlag), fleet));
-        }
-      }
-    }
+    List<Run> runs = runs(kvShape);
     List<ReplayReport> reports = new ArrayList<>();
     int ranks = runs.get(0).worker().ranks();
     boolean spread = processes.processes(ranks) > 1;
     launch.check();
     boolean launched = launch.collective() != LaunchOptions.Collective.NONE;
-    if ((spread || launched) && !fleets.isEmpty()) {
-      throw new UsageException(
-          spread ? ProcessOptions.PROCESSES : LaunchOptions.COLLECTIVE,
-          (spread ? "must be 1" : "must be none")
-              + " with "
-              + FleetOptions.WORKERS
-              + " or "
-              + FleetOptions.ROUTER);
-    }
-    if (spread && launched) {
-      throw new UsageException(
-          ProcessOptions.PROCESSES, "must be 1 with " + LaunchOptions.COLLECTIVE);
-    }
-    boolean chooseRanks = fleets.stream().anyMatch(fleet -> fleet.router().choosesRanks());
-    if (!fleets.isEmpty() && fleets.get(0).workers() == 1 && (ranks == 1 || !chooseRanks)) {
+    checkProcesses(spread, launched, runs.get(0).hasFleet());
+    if (runs.get(0).ofOneWorker() && (ranks == 1 || !chooseRanks(runs))) {
       console.note(
           "one worker: fleet routers make no difference; add " + FleetOptions.WORKERS + " N");
     }
@@ -149,10 +151,10 @@ public final class ReplayCommand implements Callable<Integer> {
     try (ReplayProcesses all = ReplayProcesses.open(processes, launch, ranks, arguments, console);
         OpenDevices devices = open(all, spread, launched)) {
       WorkloadOptions.Plan plan = plan();
-      int count = fleets.isEmpty() ? 1 : fleets.get(0).workers();
+      int count = runs.get(0).workers();
       for (Run run : runs) {
         ReplaySettings sized = sized(run.worker(), count, devices, kvShape);
-        reports.add(replay(plan, sized, run.fleet(), all, devices.place(kvShape)));
+        reports.add(replay(plan, sized, run, all, devices.place(kvShape)));
       }
       if (!all.reports()) {
         return ExitCode.DONE;
@@ -167,6 +169,57 @@ public final class ReplayCommand implements Callable<Integer> {
     }
     report.write(() -> HtmlReport.of(reports));
     return ExitCode.DONE;
+  }
+
+  private void checkProcesses(boolean spread, boolean launched, boolean hasFleets) {
+    if ((spread || launched) && hasFleets) {
+      throw new UsageException(
+          spread ? ProcessOptions.PROCESSES : LaunchOptions.COLLECTIVE,
+          (spread ? "must be 1" : "must be none")
+              + " with "
+              + (roles.isGiven()
+                  ? ApartOptions.PREFILL_WORKERS
+                  : FleetOptions.WORKERS + " or " + FleetOptions.ROUTER));
+    }
+    if (spread && launched) {
+      throw new UsageException(
+          ProcessOptions.PROCESSES, "must be 1 with " + LaunchOptions.COLLECTIVE);
+    }
+  }
+
+  private static boolean chooseRanks(List<Run> runs) {
+    return runs.stream()
+        .anyMatch(run -> run.fleet() != null && run.fleet().router().choosesRanks());
+  }
+
+  /** The replays, one for each fleet router and each ADP router of interest under it. */
+  private List<Run> runs(KvShape kvShape) {
+    List<ApartSettings> aparts = roles.settings(layer, sources::isFlag);
+    List<FleetSettings> fleets = roles.isGiven() ? List.of() : layer.settings(sources::isFlag);
+    Measures measures = report.measures();
+    ReplayMode replayMode =
+        roles.isGiven()
+            ? mode.apart(kvShape, sources::isFlag)
+            : mode.mode(kvShape, sources::isFlag);
+    List<Run> runs = new ArrayList<>();
+    for (AdpRouterKind router : worker.routers()) {
+      ReplaySettings each = worker.settings(router).withMode(replayMode).withMeasures(measures);
+      boolean first = router == worker.routers().get(0);
+      if (fleets.isEmpty() && aparts.isEmpty()) {
+        runs.add(new Run(each, null, null));
+      }
+      for (FleetSettings fleet : fleets) {
+        if (first || comparesAdpRouters(each, fleet)) {
+          runs.add(new Run(FleetOptions.worker(each, fleet, sources::isFlag), fleet, null));
+        }
+      }
+      for (ApartSettings apart : aparts) {
+        if (first || worker.namesRouters()) {
+          runs.add(new Run(roles.worker(each, apart, sources::isFlag), null, apart));
+        }
+      }
+    }
+    return runs;
   }
 
   /**
@@ -190,20 +243,24 @@ public final class ReplayCommand implements Callable<Integer> {
   private ReplayReport replay(
       WorkloadOptions.Plan plan,
       ReplaySettings settings,
-      @Nullable FleetSettings fleet,
+      Run run,
       ReplayProcesses all,
       RankPools.Place place)
       throws IOException {
-    String router = settings.routing().router().id();
-    ProgressBar progress =
-        new ProgressBar(fleet == null ? router : fleet.router().name() + "/" + router, console);
+    FleetSettings fleet = run.fleet();
+    ApartSettings apart = run.apart();
+    ProgressBar progress = new ProgressBar(run.name(), console);
     try (RankCollective collective = all.meet(settings, plan.workload());
         progress) {
       Workload requests = plan.workload();
-      ReplayResult result =
-          fleet == null
-              ? Replay.run(requests, settings, collective, place, progress)
-              : Replay.run(requests, settings, fleet, place, progress);
+      ReplayResult result;
+      if (apart != null) {
+        result = Replay.run(requests, settings, apart, place, progress);
+      } else if (fleet != null) {
+        result = Replay.run(requests, settings, fleet, place, progress);
+      } else {
+        result = Replay.run(requests, settings, collective, place, progress);
+      }
       return new ReplayReport(
           requests, plan.seed(), plan.traceBlockUpperBound(), Basis.of(spec, console), result);
     } catch (NativeMemoryError e) {

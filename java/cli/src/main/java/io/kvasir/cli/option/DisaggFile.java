@@ -2,8 +2,9 @@ package io.kvasir.cli.option;
 
 import io.kvasir.cli.option.ConfigFile.Setting;
 import io.kvasir.cli.option.YamlValue.Block;
+import io.kvasir.cli.option.YamlValue.Items;
 import io.kvasir.cli.option.YamlValue.Scalar;
-import io.kvasir.gateway.worker.ApiKey;
+import io.kvasir.gateway.disagg.SigningKey;
 import io.kvasir.model.Decimals;
 import io.kvasir.model.Errors;
 import java.util.ArrayList;
@@ -72,7 +73,7 @@ final class DisaggFile {
   private final String file;
   private final Map<String, Setting> settings = new LinkedHashMap<>();
   private final List<String> unused = new ArrayList<>();
-  private @Nullable ApiKey authKey;
+  private @Nullable SigningKey authKey;
   private @Nullable String authText;
 
   /**
@@ -82,7 +83,8 @@ final class DisaggFile {
    * @param unused keys that set nothing, with those of blocks as {@code block.key}
    * @param authKey the key of signatures; null for none
    */
-  record Contents(Map<String, Setting> settings, List<String> unused, @Nullable ApiKey authKey) {}
+  record Contents(
+      Map<String, Setting> settings, List<String> unused, @Nullable SigningKey authKey) {}
 
   private DisaggFile(String file) {
     this.file = file;
@@ -196,7 +198,7 @@ final class DisaggFile {
       return;
     }
     try {
-      authKey = ApiKey.of(path, text);
+      authKey = SigningKey.of(path, text);
     } catch (IllegalArgumentException e) {
       throw wrong(value.line(), Errors.reason(e));
     }
@@ -239,7 +241,9 @@ final class DisaggFile {
   /** Whether a value asks for nothing. */
   private static boolean isOff(YamlValue value) {
     return value instanceof Scalar scalar
-        && (scalar.text() == null || Set.of("0", "false", "False").contains(scalar.text()));
+        ? scalar.text() == null || scalar.text().matches("(?i)0|0\\.0|false")
+        : (value instanceof Items items && items.values().isEmpty())
+            || (value instanceof Block block && block.values().isEmpty());
   }
 
   /** Sets an option. */

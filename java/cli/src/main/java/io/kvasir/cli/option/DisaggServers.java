@@ -101,23 +101,60 @@ final class DisaggServers {
       boolean buffersEvents) {}
 
   private Engine engine(Block servers, Block root) {
-    String attentionDp = inherited(servers, root, ATTENTION_DP);
+    boolean attentionDp = isOn(servers, root, inherited(servers, root, ATTENTION_DP));
     String ranks = inherited(servers, root, RANKS);
-    Long size = ranks == null ? null : Decimals.integer(ranks);
-    if (ranks != null && (size == null || size < 1 || size > MAX_INSTANCES)) {
-      throw file.wrong(
-          servers.keyLines().getOrDefault(RANKS, servers.line()),
-          "%s.%s must be an integer from 1 to %d, not '%s'"
-              .formatted(section, RANKS, MAX_INSTANCES, Errors.shown(ranks)));
-    }
+    long size = integer(place(servers, root, RANKS), ranks, 1, MAX_INSTANCES);
+    String batch = inherited(servers, root, MAX_BATCH_SIZE);
+    long unusedBatch = integer(place(servers, root, MAX_BATCH_SIZE), batch, 1, Integer.MAX_VALUE);
     YamlValue kvCache = servers.values().getOrDefault(KV_CACHE, root.values().get(KV_CACHE));
     Block cache = kvCache == null ? null : file.block(section + "." + KV_CACHE, kvCache);
     String buffer = cache == null ? null : below(cache, KV_CACHE, EVENT_BUFFER);
+    long events =
+        cache == null
+            ? 0
+            : integer(
+                new Place(
+                    section + "." + KV_CACHE + "." + EVENT_BUFFER,
+                    cache.keyLines().getOrDefault(EVENT_BUFFER, cache.line())),
+                buffer,
+                0,
+                Integer.MAX_VALUE);
     return new Engine(
-        size == null || !"true".equalsIgnoreCase(attentionDp) ? 0 : size,
+        attentionDp ? Math.max(0, size) : 0,
         cache == null ? null : below(cache, KV_CACHE, TOKENS_PER_BLOCK),
-        inherited(servers, root, MAX_BATCH_SIZE),
-        buffer != null && !buffer.equals("0"));
+        batch,
+        events > 0);
+  }
+
+  /** Where a value stands. */
+  private record Place(String key, int line) {}
+
+  /** The place of a key in the section, or else in the whole file. */
+  private Place place(Block servers, Block root, String key) {
+    boolean own = servers.values().containsKey(key);
+    Block of = own ? servers : root;
+    return new Place(own ? section + "." + key : key, of.keyLines().getOrDefault(key, of.line()));
+  }
+
+  /** An integer; -1 where there is none. */
+  private long integer(Place place, @Nullable String text, long least, long most) {
+    Long value = text == null ? null : Decimals.integer(text);
+    if (text != null && (value == null || value < least || value > most)) {
+      throw file.wrong(
+          place.line,
+          "%s must be an integer from %d to %d, not '%s'"
+              .formatted(place.key, least, most, Errors.shown(text)));
+    }
+    return value == null ? -1 : value;
+  }
+
+  private boolean isOn(Block servers, Block root, @Nullable String text) {
+    if (text != null && !text.matches("(?i)true|false")) {
+      Place place = place(servers, root, ATTENTION_DP);
+      throw file.wrong(
+          place.line, place.key + " must be true or false, not '" + Errors.shown(text) + "'");
+    }
+    return "true".equalsIgnoreCase(text);
   }
 
   private @Nullable String below(Block block, String name, String key) {

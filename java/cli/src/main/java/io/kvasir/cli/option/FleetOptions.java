@@ -32,7 +32,9 @@ public final class FleetOptions extends DeclaredOptions {
   /** Option of the fleet router's args. */
   public static final String ARGS = "--fleet-router-args";
 
-  private static final String WHAT_IF = "--what-if";
+  /** Option of further fleet routers. */
+  static final String WHAT_IF = "--what-if";
+
   private static final String EVENT_DELAY_MS = "--event-delay-ms";
   private static final String METRIC_DELAY_MS = "--metric-delay-ms";
   private static final String METRIC_INTERVAL_MS = "--metric-interval-ms";
@@ -105,11 +107,26 @@ public final class FleetOptions extends DeclaredOptions {
     return fleets;
   }
 
+  /** The routers that are named; the given one if none is. */
+  List<FleetRouterProvider> routersOr(String name) {
+    return routers.orElse(List.of(FleetRouterKind.named(name)));
+  }
+
+  /** The args of the fleet router. */
+  Map<String, Object> args() {
+    return args.value();
+  }
+
   private FleetSettings fleet(FleetRouterProvider each) {
+    return fleet(workers.value(), each, args.value());
+  }
+
+  /** Workers under a router, with the delays of these options. */
+  FleetSettings fleet(int count, FleetRouterProvider each, Map<String, Object> its) {
     return new FleetSettings(
-        workers.value(),
+        count,
         each,
-        args.value(),
+        its,
         eventDelayNs.value(),
         metricDelayNs.value(),
         metricIntervalNs.value(),
@@ -245,10 +262,20 @@ public final class FleetOptions extends DeclaredOptions {
    */
   public static ReplaySettings worker(
       ReplaySettings each, FleetSettings fleet, Predicate<String> isFlag) {
+    return worker(ROUTER, ARGS, each, fleet, isFlag);
+  }
+
+  /** As the method above, for a router with options of its own. */
+  static ReplaySettings worker(
+      String routerOption,
+      String argsOption,
+      ReplaySettings each,
+      FleetSettings fleet,
+      Predicate<String> isFlag) {
     String name = fleet.router().name();
     if (fleet.router().choosesRanks() && fleet.router().readsMetrics() && each.ranks() != 1) {
       throw new UsageException(
-          "--ranks", "must be 1 with " + ROUTER + " " + name + ", not " + each.ranks());
+          "--ranks", "must be 1 with " + routerOption + " " + name + ", not " + each.ranks());
     }
     int blockTokens = each.pool().tokensPerBlock();
     if (fleet.args().get("tokens_per_block") instanceof Double size
@@ -256,7 +283,7 @@ public final class FleetOptions extends DeclaredOptions {
         && size % blockTokens != 0
         && blockTokens % size != 0) {
       throw new UsageException(
-          ARGS, "is wrong: tokens_per_block must divide, or be divided by, " + blockTokens);
+          argsOption, "is wrong: tokens_per_block must divide, or be divided by, " + blockTokens);
     }
     HashFormat own = each.pool().hashFormat();
     HashFormat format = fleet.naming(own);
@@ -264,9 +291,9 @@ public final class FleetOptions extends DeclaredOptions {
       throw new UsageException(
           HASH_FORMAT,
           "must be %s with %s %s, which follows TensorRT-LLM's events, not %s"
-              .formatted(format.id(), ROUTER, name, own.id()));
+              .formatted(format.id(), routerOption, name, own.id()));
     }
-    requireArgs(ARGS, fleet.router(), fleet.args(), format, blockTokens);
+    requireArgs(argsOption, fleet.router(), fleet.args(), format, blockTokens);
     return each.withHashFormat(format);
   }
 }

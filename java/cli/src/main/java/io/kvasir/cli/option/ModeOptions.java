@@ -39,9 +39,9 @@ public final class ModeOptions extends DeclaredOptions {
       number(BANDWIDTH, DEFAULT_BANDWIDTH, MIN_BANDWIDTH, MAX_BANDWIDTH)
           .help(
               68,
-              "context: GB/s at which the KV of a request is sent (default:"
-                  + " ${DEFAULT-VALUE}, a link of 400 Gb/s). Without the KV options above, a"
-                  + " token has 70272 bytes of KV.");
+              "context, or prefill and decode apart: GB/s at which the KV of a request is sent"
+                  + " (default: ${DEFAULT-VALUE}, a link of 400 Gb/s). Without the KV options"
+                  + " above, a token has 70272 bytes of KV.");
 
   private final Declared<Double> generationMsPerToken =
       number(GENERATION, DEFAULT_GENERATION_MS, 0, MAX_GENERATION_MS)
@@ -65,6 +65,28 @@ public final class ModeOptions extends DeclaredOptions {
   }
 
   /**
+   * {@return the mode of workers that compute prompts and answers apart}
+   *
+   * @param kv the KV of a token
+   * @param isFlag whether an option is on the command line
+   * @throws UsageException if a value is not allowed
+   */
+  public ReplayMode apart(KvShape kv, Predicate<String> isFlag) {
+    if (mode.value() != Mode.AGGREGATED) {
+      throw new UsageException("--mode", "must be aggregated with " + ApartOptions.PREFILL_WORKERS);
+    }
+    if (isFlag.test(GENERATION)) {
+      throw new UsageException(GENERATION, "needs --mode context");
+    }
+    return new ReplayMode.Apart(transfer(kv), true);
+  }
+
+  private KvTransfer transfer(KvShape kv) {
+    long bytes = kv.bytesPerToken() == 0 ? DEFAULT_KV_BYTES_PER_TOKEN : kv.bytesPerToken();
+    return new KvTransfer(bytes, transferBandwidth.value() * BYTES_PER_GB);
+  }
+
+  /**
    * {@return the mode}
    *
    * @param kv the KV of a token
@@ -81,9 +103,6 @@ public final class ModeOptions extends DeclaredOptions {
       }
       return ReplayMode.AGGREGATED;
     }
-    long bytes = kv.bytesPerToken() == 0 ? DEFAULT_KV_BYTES_PER_TOKEN : kv.bytesPerToken();
-    double gigabytes = transferBandwidth.value();
-    return new ReplayMode.Context(
-        new KvTransfer(bytes, gigabytes * BYTES_PER_GB), generationMsPerToken.value());
+    return new ReplayMode.Context(transfer(kv), generationMsPerToken.value());
   }
 }

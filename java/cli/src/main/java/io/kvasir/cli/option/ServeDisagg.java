@@ -3,7 +3,7 @@ package io.kvasir.cli.option;
 import io.kvasir.fleet.router.trtllm.DisaggFlow.Style;
 import io.kvasir.gateway.disagg.DisaggSettings;
 import io.kvasir.gateway.disagg.RouterChoice;
-import io.kvasir.gateway.worker.ApiKey;
+import io.kvasir.gateway.disagg.SigningKey;
 import io.kvasir.gateway.worker.DisaggDialect;
 import io.kvasir.gateway.worker.WorkerRole;
 import io.kvasir.gateway.worker.WorkerSpec;
@@ -30,6 +30,9 @@ final class ServeDisagg extends DeclaredOptions {
   /** The option of the gateway's number. */
   static final String NODE_ID = "--disagg-node-id";
 
+  /** The option that lets prefill workers take the KV of answers. */
+  static final String BOTH_WAYS = "--nixl-both-ways";
+
   private static final String PREFILL = "--prefill";
   private static final String DECODE = "--decode";
   private static final String AUTH_FILE = "--disagg-auth-key-file";
@@ -38,10 +41,12 @@ final class ServeDisagg extends DeclaredOptions {
       new RouterOption("--prefill-router", "--prefill-router-args");
   private static final RouterOption DECODE_ROUTER =
       new RouterOption("--decode-router", "--decode-router-args");
-  private static final int MAX_LOCAL_TOKENS = 1 << 24;
+
+  /** Most tokens of that limit. */
+  static final int MAX_LOCAL_TOKENS = 1 << 24;
 
   /** Routers that do not look at prompts. */
-  private static final Set<String> MATCH_NOTHING = Set.of("round_robin", "load_balancing");
+  static final Set<String> MATCH_NOTHING = Set.of("round_robin", "load_balancing");
 
   /** Options without a meaning where each worker serves whole requests. */
   private static final List<String> NEED_ROLES =
@@ -55,7 +60,8 @@ final class ServeDisagg extends DeclaredOptions {
           PREFILL_ROUTER.argsOption(),
           DECODE_ROUTER.option(),
           DECODE_ROUTER.argsOption(),
-          "--prefill-timeout-seconds");
+          "--prefill-timeout-seconds",
+          BOTH_WAYS);
 
   @Option(
       names = PREFILL,
@@ -154,6 +160,14 @@ final class ServeDisagg extends DeclaredOptions {
               "Pass a client's own parameters of KV transfers on, where it asks by"
                   + " x-kvasir-pass-kv-params: true");
 
+  private final Declared<Boolean> nixlBothWays =
+      flag(BOTH_WAYS, "false")
+          .candidates(Choices.Booleans.class)
+          .help(
+              19,
+              "Let prefill workers of nixl take the KV of a conversation's last answer from the"
+                  + " decode worker; see docs/disaggregation.md for what it risks");
+
   ServeDisagg() {}
 
   /**
@@ -205,6 +219,11 @@ final class ServeDisagg extends DeclaredOptions {
       throw new UsageException(
           decodes.isEmpty() ? ServeOptions.WORKER : DECODE,
           "needs " + PREFILL + " URL: no worker computes the prompts");
+    } else if (prefill.size() > 1) {
+      throw new UsageException(
+          prefills.isEmpty() ? ServeOptions.WORKER : PREFILL,
+          "must have one protocol for all workers with role=prefill, not disagg=%s: each needs a gateway of its own"
+              .formatted(ids(prefill)));
     } else if (!prefill.isEmpty() && !decode.isEmpty() && !prefill.equals(decode)) {
       throw new UsageException(
           prefills.isEmpty() ? ServeOptions.WORKER : PREFILL,
@@ -212,6 +231,14 @@ final class ServeDisagg extends DeclaredOptions {
                   .formatted(ids(prefill), ids(decode))
               + " role=decode");
     }
+    if (nixlBothWays.value() && !prefill.equals(Set.of(DisaggDialect.NIXL))) {
+      throw nixlBothWays.wrong("needs workers with disagg=nixl, not " + ids(prefill));
+    }
+  }
+
+  /** Whether prefill workers take the KV of answers. */
+  boolean sharesAnswers() {
+    return nixlBothWays.value();
   }
 
   private static Set<DisaggDialect> dialects(List<WorkerSpec> workers, WorkerRole role) {
@@ -233,7 +260,7 @@ final class ServeDisagg extends DeclaredOptions {
    * @param ofFile the key of signatures in the file; null for none
    * @throws UsageException if a value is not allowed
    */
-  DisaggSettings settings(RouterChoice router, @Nullable ApiKey ofFile) {
+  DisaggSettings settings(RouterChoice router, @Nullable SigningKey ofFile) {
     RouterChoice decode = choice(DECODE_ROUTER, decodeRouter, decodeArgs, router);
     if (maxLocalPrefill.isGiven() && MATCH_NOTHING.contains(decode.name())) {
       throw maxLocalPrefill.wrong(
@@ -249,7 +276,8 @@ final class ServeDisagg extends DeclaredOptions {
         choice(PREFILL_ROUTER, prefillRouter, prefillArgs, router),
         decode,
         (int) Math.max(1, Math.round(1e3 * prefillTimeout.value())),
-        trustKvParams.value());
+        trustKvParams.value(),
+        nixlBothWays.value());
   }
 
   private static RouterChoice choice(
@@ -261,20 +289,20 @@ final class ServeDisagg extends DeclaredOptions {
     return option.readTried(text == null ? RouterChoice.AUTO : text, args.text());
   }
 
-  private @Nullable ApiKey authKey(@Nullable ApiKey ofFile) {
+  private @Nullable SigningKey authKey(@Nullable SigningKey ofFile) {
     if (authFile.isGiven() && authVariable.isGiven()) {
       throw authFile.wrong("and " + AUTH_ENV + " exclude each other");
     }
     try {
       if (authFile.isGiven()) {
-        return ApiKey.ofFile("file", authFile.value());
+        return SigningKey.ofFile("file", authFile.value());
       }
     } catch (IllegalArgumentException e) {
       throw authFile.wrong("is wrong: " + e.getMessage());
     }
     try {
       return authVariable.isGiven()
-          ? ApiKey.ofVariable("value", authVariable.value(), System::getenv)
+          ? SigningKey.ofVariable("value", authVariable.value(), System::getenv)
           : ofFile;
     } catch (IllegalArgumentException e) {
       throw authVariable.wrong("is wrong: " + e.getMessage());

@@ -150,6 +150,11 @@ public final class ServeOptions extends DeclaredOptions {
       throw new UsageException(
           REPLICA_SYNC, "needs " + WORKER + ": no other gateway can be in front of embedded ranks");
     }
+    if (disagg.sharesAnswers()) {
+      throw new UsageException(
+          ServeDisagg.BOTH_WAYS,
+          "excludes " + REPLICA_SYNC + ": no gateway sees what others answer in a conversation");
+    }
     return new GatewaySettings.Replicas(replicaSync.value(), replicaPeers.value());
   }
 

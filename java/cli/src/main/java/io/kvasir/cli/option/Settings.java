@@ -1,7 +1,7 @@
 package io.kvasir.cli.option;
 
 import io.kvasir.engine.adp.AttentionDpConfig;
-import io.kvasir.gateway.worker.ApiKey;
+import io.kvasir.gateway.disagg.SigningKey;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -46,7 +46,7 @@ public final class Settings {
 
   private Map<String, ConfigFile.Setting> settings = Map.of();
   private final List<String> unused = new ArrayList<>();
-  private @Nullable ApiKey authKey;
+  private @Nullable SigningKey authKey;
 
   Settings() {}
 
@@ -182,7 +182,7 @@ public final class Settings {
   }
 
   /** The key of signatures that a file has; null for none. */
-  @Nullable ApiKey authKey() {
+  @Nullable SigningKey authKey() {
     return authKey;
   }
 

@@ -9,7 +9,6 @@ import io.kvasir.engine.pool.LeaseBatch;
 import io.kvasir.hash.BlockHashes;
 import io.kvasir.model.CacheScope;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -139,7 +138,7 @@ public final class BlockHolds {
    * @return whether the iteration is to be repeated until there is room
    */
   boolean crowd(RuntimeException failure, long nowNs) {
-    if (holds.isEmpty() || !onlyCrowded(failure)) {
+    if (holds.isEmpty() || !CrowdedPoolException.only(failure)) {
       return false;
     }
     if (nowNs - warnedNs >= WARN_NS) {
@@ -152,12 +151,6 @@ public final class BlockHolds {
       }
     }
     return true;
-  }
-
-  /** Failures of several ranks come as one, which has the others. */
-  private static boolean onlyCrowded(RuntimeException failure) {
-    return failure instanceof CrowdedPoolException
-        && Arrays.stream(failure.getSuppressed()).allMatch(CrowdedPoolException.class::isInstance);
   }
 
   /**

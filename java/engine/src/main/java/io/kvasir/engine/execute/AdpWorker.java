@@ -335,6 +335,23 @@ public final class AdpWorker implements AutoCloseable {
     loop.endTransfers(nowNs);
   }
 
+  /**
+   * Moves the end of a transfer that has started: its time depends on the receiver too. For a
+   * worker of one process. O(ranks + transfers of a rank).
+   *
+   * @param requestId the request
+   * @param endNs its end; {@link AdpLoop#NEVER} until it is known
+   * @return false if the request is not in transfer here
+   */
+  public boolean endTransferAt(long requestId, long endNs) {
+    for (RankExecutor executor : executors) {
+      if (executor.endTransferAt(requestId, endNs)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
   /** {@return the pools of this process's ranks, in rank order} */
   public List<BlockPool> pools() {
     return pools.pools();

@@ -118,6 +118,12 @@ final class HeldRequests {
     ledger.remove(request.promptTokens, request.cachedTokens, request.request.sequences());
   }
 
+  /** Moves the end of a request's transfer; false if it is not in transfer. */
+  boolean endTransferAt(long requestId, long endNs) {
+    PlacedRequest request = byId.get(requestId);
+    return request != null && sending.endAt(request, endNs);
+  }
+
   /** Removes and returns the request whose transfer ends first. */
   PlacedRequest endTransfer() {
     PlacedRequest sent = sending.end();

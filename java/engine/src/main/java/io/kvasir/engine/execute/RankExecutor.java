@@ -346,6 +346,11 @@ public final class RankExecutor extends WorkerRank {
     return sending.peak();
   }
 
+  /** Moves the end of a transfer; false if the rank has none of that request. */
+  boolean endTransferAt(long requestId, long endNs) {
+    return requests.endTransferAt(requestId, endNs);
+  }
+
   @Override
   void startTransfers(long nowNs) {
     sending.start(nowNs);

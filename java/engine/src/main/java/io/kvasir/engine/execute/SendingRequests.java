@@ -83,6 +83,16 @@ final class SendingRequests implements AsyncTransfers.BlockOwner {
     computed.clear();
   }
 
+  /** Moves the end of a transfer that has started; false if it has not. O(transfers). */
+  boolean endAt(PlacedRequest request, long endNs) {
+    if (!timed.remove(request)) {
+      return false;
+    }
+    request.sentAtNs = endNs;
+    timed.add(request);
+    return true;
+  }
+
   /** The end of the next transfer, or {@link #NEVER}. */
   long nextEndNs() {
     return timed.isEmpty() ? NEVER : timed.peek().sentAtNs;

@@ -16,6 +16,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class FleetRequest {
 
+  /** No worker. */
+  public static final long NO_WORKER = -1;
+
   private final long id;
   private final PromptSource prompt;
   private final int @Nullable [] promptTokenIds;
@@ -27,6 +30,7 @@ public final class FleetRequest {
   private final @Nullable String conversationId;
   private final @Nullable String subagentAffinityId;
   private final boolean generationOnly;
+  private final long prefilledBy;
   private final RankFilter filter;
   private final CostOverrides overrides;
   private final int expectedOutputTokens;
@@ -47,6 +51,7 @@ public final class FleetRequest {
     this.conversationId = builder.conversationId;
     this.subagentAffinityId = builder.subagentAffinityId;
     this.generationOnly = builder.generationOnly;
+    this.prefilledBy = builder.prefilledBy;
     this.filter = builder.filter;
     this.overrides = builder.overrides;
     this.expectedOutputTokens = builder.expectedOutputTokens;
@@ -129,6 +134,14 @@ public final class FleetRequest {
    */
   public boolean generationOnly() {
     return generationOnly;
+  }
+
+  /**
+   * {@return the worker that has computed the context, from which its KV comes; {@link #NO_WORKER}
+   * if that is unknown or it has not computed it yet}
+   */
+  public long prefilledBy() {
+    return prefilledBy;
   }
 
   /** {@return the ranks that may serve the request} */

@@ -22,6 +22,7 @@ public final class FleetRequestBuilder {
   @Nullable String conversationId;
   @Nullable String subagentAffinityId;
   boolean generationOnly;
+  long prefilledBy = FleetRequest.NO_WORKER;
   RankFilter filter = RankFilter.ANY;
   CostOverrides overrides = CostOverrides.NONE;
   int expectedOutputTokens;
@@ -124,6 +125,17 @@ public final class FleetRequestBuilder {
    */
   public FleetRequestBuilder generationOnly(boolean value) {
     this.generationOnly = value;
+    return this;
+  }
+
+  /**
+   * Sets {@link FleetRequest#prefilledBy()}.
+   *
+   * @param workerId the worker's id; {@link FleetRequest#NO_WORKER} for none
+   * @return this builder
+   */
+  public FleetRequestBuilder prefilledBy(long workerId) {
+    this.prefilledBy = workerId;
     return this;
   }
 

@@ -1,7 +1,6 @@
 package io.kvasir.gateway.disagg;
 
 import io.kvasir.fleet.router.trtllm.DisaggFlow.Style;
-import io.kvasir.gateway.worker.ApiKey;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -20,16 +19,18 @@ import org.jspecify.annotations.Nullable;
  * @param prefillTimeoutMs limit for the prefill part of a request, at most {@link
  *     #MAX_PREFILL_TIMEOUT_MS}
  * @param trustKvParams whether clients may send parameters of transfers
+ * @param nixlBothWays whether prefill workers of vLLM's NIXL get the KV of earlier answers
  */
 public record DisaggSettings(
     Style style,
     long maxLocalPrefillTokens,
     int nodeId,
-    @Nullable ApiKey authKey,
+    @Nullable SigningKey authKey,
     RouterChoice prefillRouter,
     RouterChoice decodeRouter,
     int prefillTimeoutMs,
-    boolean trustKvParams) {
+    boolean trustKvParams,
+    boolean nixlBothWays) {
 
   /** The largest number of a gateway. */
   public static final int MAX_NODE_ID = 1_023;
@@ -47,6 +48,7 @@ public record DisaggSettings(
           new RouterChoice(RouterChoice.AUTO, Map.of()),
           new RouterChoice(RouterChoice.AUTO, Map.of()),
           120_000,
+          false,
           false);
 
   /**

@@ -10,16 +10,6 @@ import io.kvasir.gateway.openai.JsonText;
 final class Mooncake implements TransferDialect {
 
   @Override
-  public boolean isSerial() {
-    return false;
-  }
-
-  @Override
-  public long reusableMs() {
-    return 0;
-  }
-
-  @Override
   public boolean needsRank() {
     return true;
   }
@@ -56,7 +46,4 @@ final class Mooncake implements TransferDialect {
   private static String id(Transfer transfer) {
     return JsonText.quoted("xfer-" + Long.toHexString(transfer.id()));
   }
-
-  @Override
-  public void check(PrefillAnswer answer) {}
 }

@@ -4,7 +4,7 @@ import io.kvasir.gateway.openai.BodyField;
 
 /**
  * vLLM's NixlConnector that pulls: the decode worker reads the blocks that the prefill worker has
- * named in its answer.
+ * named in its answer; both ways, the prefill worker reads those of the conversation's last answer.
  */
 final class NixlPull implements TransferDialect {
 
@@ -32,8 +32,15 @@ final class NixlPull implements TransferDialect {
   }
 
   @Override
+  public boolean pullsAnswers() {
+    return true;
+  }
+
+  @Override
   public LegBody prefill(Transfer transfer) {
-    return FirstToken.of(transfer).set(BodyField.KV_TRANSFER_PARAMS, TO_PREFILL);
+    String earlier = transfer.earlier();
+    return FirstToken.of(transfer)
+        .set(BodyField.KV_TRANSFER_PARAMS, earlier == null ? TO_PREFILL : earlier);
   }
 
   @Override
@@ -44,7 +51,7 @@ final class NixlPull implements TransferDialect {
 
   @Override
   public void check(PrefillAnswer answer) throws BadAnswerException {
-    if (!answer.object(PARAMS).isObject()) {
+    if (!answer.hasObject(PARAMS)) {
       throw new BadAnswerException("it has no " + PARAMS);
     }
   }

@@ -18,16 +18,6 @@ final class NixlPush implements TransferDialect {
   }
 
   @Override
-  public boolean isSerial() {
-    return false;
-  }
-
-  @Override
-  public long reusableMs() {
-    return 0;
-  }
-
-  @Override
   public boolean needsRank() {
     return true;
   }
@@ -65,7 +55,4 @@ final class NixlPush implements TransferDialect {
                 + prefill.tpSize()
                 + "}");
   }
-
-  @Override
-  public void check(PrefillAnswer answer) {}
 }

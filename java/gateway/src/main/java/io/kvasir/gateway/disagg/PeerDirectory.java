@@ -9,14 +9,18 @@ import io.kvasir.gateway.route.FleetWorker;
 import io.kvasir.gateway.worker.EngineQuestion;
 import java.io.IOException;
 import java.net.URI;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * What requests of decode workers have of prefill workers that have not answered yet. Engines are
@@ -26,6 +30,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class PeerDirectory implements AutoCloseable {
 
+  private static final Logger LOG = LoggerFactory.getLogger(PeerDirectory.class);
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final TypeReference<Map<String, Object>> MAP = new TypeReference<>() {};
 
@@ -42,8 +47,14 @@ final class PeerDirectory implements AutoCloseable {
   private final Map<URI, Upstream> bootstraps = new ConcurrentHashMap<>();
   private final Map<FleetWorker, Known> known = new ConcurrentHashMap<>();
 
+  /** The requests that wait for an answer, by worker. Guarded by itself. */
+  private final Map<FleetWorker, List<Waiting>> asked = new HashMap<>();
+
   /** The facts of a worker's ranks in one life of its engine. */
   private record Known(long lives, Map<Integer, PeerFacts> ranks) {}
+
+  /** A request that waits for the facts of a rank. */
+  private record Waiting(int rank, EventLoop loop, Consumer<@Nullable PeerFacts> receiver) {}
 
   /** The facts in an answer; of rank -1 those of every rank. */
   private interface Reader {
@@ -74,6 +85,7 @@ final class PeerDirectory implements AutoCloseable {
       receiver.accept(of(now, rank));
       return;
     }
+    Waiting waiting = new Waiting(rank, loop, receiver);
     switch (worker.spec().disagg().dialect()) {
       case NIXL, BOOTSTRAP -> receiver.accept(PeerFacts.NONE);
       case NIXL_PUSH -> {
@@ -83,10 +95,9 @@ final class PeerDirectory implements AutoCloseable {
       case MOONCAKE -> {
         URI url = URI.create(worker.spec().disagg().bootstrapUrl());
         Upstream server = bootstraps.computeIfAbsent(url, connect);
-        ask(server, QUERY, worker, rank, loop, PeerDirectory::engines, receiver);
+        ask(server, QUERY, worker, waiting, PeerDirectory::engines);
       }
-      case TRTLLM ->
-          ask(worker.upstream(), SERVER_INFO, worker, rank, loop, PeerDirectory::context, receiver);
+      case TRTLLM -> ask(worker.upstream(), SERVER_INFO, worker, waiting, PeerDirectory::context);
     }
   }
 
@@ -121,33 +132,58 @@ final class PeerDirectory implements AutoCloseable {
     return ranks;
   }
 
+  /** Asks an engine, unless it is being asked: its answer is for all that wait. */
   private void ask(
-      Upstream upstream,
-      String target,
-      FleetWorker worker,
-      int rank,
-      EventLoop loop,
-      Reader reader,
-      Consumer<@Nullable PeerFacts> receiver) {
+      Upstream upstream, String target, FleetWorker worker, Waiting waiting, Reader reader) {
+    synchronized (asked) {
+      List<Waiting> others = asked.get(worker);
+      if (others != null) {
+        others.add(waiting);
+        return;
+      }
+      asked.put(worker, new ArrayList<>(List.of(waiting)));
+    }
     long lives = worker.lives();
-    EngineQuestion.get(
-        upstream,
-        target,
-        loop,
-        MAX_BYTES,
-        timeoutMs,
-        (status, body) -> {
-          Known answered = null;
-          if (status == 200) {
-            try {
-              answered = new Known(lives, reader.read(JSON.readTree(body)));
-              known.put(worker, answered);
-            } catch (IOException e) {
-              // no facts
-            }
-          }
-          receiver.accept(answered == null ? null : of(answered, rank));
-        });
+    try {
+      EngineQuestion.get(
+          upstream,
+          target,
+          waiting.loop,
+          MAX_BYTES,
+          timeoutMs,
+          (status, body) -> answer(worker, read(lives, status, body, reader)));
+    } catch (RuntimeException e) {
+      LOG.error("worker {} could not be asked for its transfers", worker.name(), e);
+      answer(worker, null);
+    }
+  }
+
+  private static @Nullable Known read(long lives, int status, byte[] body, Reader reader) {
+    try {
+      return status == 200 ? new Known(lives, reader.read(JSON.readTree(body))) : null;
+    } catch (IOException | RuntimeException e) {
+      LOG.debug("an answer about transfers cannot be read", e);
+      return null;
+    }
+  }
+
+  private void answer(FleetWorker worker, @Nullable Known answered) {
+    List<Waiting> waiting;
+    synchronized (asked) {
+      if (answered != null) {
+        known.put(worker, answered);
+      }
+      waiting = asked.getOrDefault(worker, List.of());
+      asked.remove(worker);
+    }
+    for (Waiting each : waiting) {
+      PeerFacts facts = answered == null ? null : of(answered, each.rank);
+      try {
+        each.loop.execute(() -> each.receiver.accept(facts));
+      } catch (RejectedExecutionException e) {
+        LOG.debug("the event loop of a request has ended", e);
+      }
+    }
   }
 
   /** A transfer from a worker has failed: its engine is asked again. */

@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 public final class PrefillAnswer {
 
   /** No answer, because both legs are sent at once. */
-  public static final PrefillAnswer NONE = new PrefillAnswer(new byte[0], Map.of(), null, -1);
+  public static final PrefillAnswer NONE = new PrefillAnswer(new byte[0], Map.of(), -1);
 
   private static final JsonFactory JSON = new JsonFactory();
   private static final ObjectMapper MAPPER =
@@ -35,14 +35,11 @@ public final class PrefillAnswer {
 
   private final byte[] json;
   private final Map<String, String> members;
-  private final @Nullable JsonNode choices;
   private final long cachedTokens;
 
-  private PrefillAnswer(
-      byte[] json, Map<String, String> members, @Nullable JsonNode choices, long cachedTokens) {
+  private PrefillAnswer(byte[] json, Map<String, String> members, long cachedTokens) {
     this.json = json;
     this.members = members;
-    this.choices = choices;
     this.cachedTokens = cachedTokens;
   }
 
@@ -68,10 +65,8 @@ public final class PrefillAnswer {
           members.put(name, text(json, parser, value, start));
         }
       }
-      String all = members.get(CHOICES);
-      JsonNode choices = all == null ? null : tree(all);
       Usage usage = Usage.of(Unpooled.wrappedBuffer(json));
-      return new PrefillAnswer(json, Map.copyOf(members), choices, usage.cachedTokens());
+      return new PrefillAnswer(json, Map.copyOf(members), usage.cachedTokens());
     } catch (IOException | RuntimeException e) {
       throw new BadAnswerException("it is no valid JSON");
     }
@@ -85,10 +80,6 @@ public final class PrefillAnswer {
       return new String(json, start, end - start, StandardCharsets.UTF_8);
     }
     return value == JsonToken.VALUE_STRING ? JsonText.quoted(parser.getText()) : parser.getText();
-  }
-
-  private static JsonNode tree(String json) throws IOException {
-    return MAPPER.readTree(json);
   }
 
   /** {@return the answer as it came} */
@@ -108,23 +99,23 @@ public final class PrefillAnswer {
     return members.get(name);
   }
 
-  /** The number of choices. */
-  int choices() {
-    return choices == null ? 0 : choices.size();
+  /** Whether a member of the answer is an object. */
+  boolean hasObject(String name) {
+    return members.getOrDefault(name, "").startsWith("{");
   }
 
-  /** A member of the first choice; missing if there is none. */
-  JsonNode ofChoice(String name) {
-    return choices == null ? MissingNode.getInstance() : choices.path(0).path(name);
+  /** The choices; missing if there are none. O(bytes) on each call. */
+  JsonNode choices() {
+    return read(CHOICES);
   }
 
-  /** A member of the answer that is an object; missing if it is none. */
-  JsonNode object(String name) throws BadAnswerException {
+  /** A member of the answer; missing if it has none. O(bytes) on each call. */
+  JsonNode read(String name) {
     String text = members.get(name);
     try {
-      return text == null ? MissingNode.getInstance() : tree(text);
+      return text == null ? MissingNode.getInstance() : MAPPER.readTree(text);
     } catch (IOException e) {
-      throw new BadAnswerException(name + " is no valid JSON");
+      throw new IllegalStateException(e); // it was read before
     }
   }
 }

@@ -11,16 +11,6 @@ import io.kvasir.gateway.worker.DisaggSpec;
 final class SglangBootstrap implements TransferDialect {
 
   @Override
-  public boolean isSerial() {
-    return false;
-  }
-
-  @Override
-  public long reusableMs() {
-    return 0;
-  }
-
-  @Override
   public LegBody prefill(Transfer transfer) {
     return room(FirstToken.of(transfer), transfer);
   }
@@ -36,17 +26,19 @@ final class SglangBootstrap implements TransferDialect {
   private static LegBody room(LegBody body, Transfer transfer) {
     DisaggSpec spec = transfer.prefill().spec().disagg();
     return body.set(BodyField.BOOTSTRAP_HOST, JsonText.quoted(spec.bootstrapHost()))
-        .set(BodyField.BOOTSTRAP_PORT, Integer.toString(spec.bootstrapPort()))
+        .set(
+            BodyField.BOOTSTRAP_PORT,
+            Integer.toString(transfer.prefill().profile().bootstrapPort()))
         .set(BodyField.BOOTSTRAP_ROOM, Long.toString(room(transfer)));
   }
 
-  /** A number of its own for each transfer, whose remainder by the ranks is the prefill rank. */
+  /**
+   * A number of its own for each transfer, whose remainder by the ranks is the prefill rank. Of
+   * several answers, engines give each the next number.
+   */
   private static long room(Transfer transfer) {
     int ranks = Math.max(1, transfer.prefill().profile().ranks());
     long rank = transfer.prefillRank() < 0 ? transfer.id() % ranks : transfer.prefillRank();
     return transfer.id() % (Long.MAX_VALUE / ranks) * ranks + rank;
   }
-
-  @Override
-  public void check(PrefillAnswer answer) {}
 }

@@ -8,7 +8,8 @@ import org.jspecify.annotations.Nullable;
  * One way of a prompt's KV blocks from the worker that computes them to the one that answers.
  * Immutable.
  *
- * @param id names it, unique among all gateways of the deployment; at least 2^42
+ * @param id names it, unique among all gateways of the deployment; at least 2^42; where the request
+ *     has several answers, as many numbers from this one on are its own
  * @param requestId the request's id at engines
  * @param path the endpoint, for example {@code /v1/completions}
  * @param body the client's request
@@ -16,6 +17,8 @@ import org.jspecify.annotations.Nullable;
  * @param prefill the worker that computes the prompt
  * @param prefillRank its rank; negative if the worker chooses
  * @param peer what the second leg must say of it
+ * @param earlier the parameters by which it has the KV of the conversation's last answer, as JSON;
+ *     null for none
  */
 public record Transfer(
     long id,
@@ -25,4 +28,12 @@ public record Transfer(
     @Nullable String conversationId,
     FleetWorker prefill,
     int prefillRank,
-    PeerFacts peer) {}
+    PeerFacts peer,
+    @Nullable String earlier) {
+
+  /** {@return the transfer without the KV of an earlier answer} */
+  public Transfer withoutEarlier() {
+    return new Transfer(
+        id, requestId, path, body, conversationId, prefill, prefillRank, peer, null);
+  }
+}

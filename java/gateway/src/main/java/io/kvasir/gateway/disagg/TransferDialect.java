@@ -7,7 +7,9 @@ package io.kvasir.gateway.disagg;
 public interface TransferDialect {
 
   /** {@return whether the second leg needs the answer to the first one} */
-  boolean isSerial();
+  default boolean isSerial() {
+    return false;
+  }
 
   /** {@return whether the second leg must name the rank of the first} */
   default boolean needsRank() {
@@ -18,10 +20,17 @@ public interface TransferDialect {
    * {@return how long another decode worker can take over a transfer with which one has failed that
    * had received its request, from the prefill worker's answer, in milliseconds}
    */
-  long reusableMs();
+  default long reusableMs() {
+    return 0;
+  }
 
   /** {@return whether decode workers report tokens as cached that have come from another worker} */
   default boolean countsTransferred() {
+    return false;
+  }
+
+  /** {@return whether prefill workers can have the KV of answers from decode workers} */
+  default boolean pullsAnswers() {
     return false;
   }
 
@@ -46,7 +55,7 @@ public interface TransferDialect {
    * @param answer the answer
    * @throws BadAnswerException if it hands nothing over
    */
-  void check(PrefillAnswer answer) throws BadAnswerException;
+  default void check(PrefillAnswer answer) throws BadAnswerException {}
 
   /**
    * Whether the first leg's answer has ended the reply, so that nothing is left to generate.

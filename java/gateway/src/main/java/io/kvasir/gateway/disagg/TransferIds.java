@@ -10,7 +10,10 @@ import java.util.function.LongSupplier;
  *
  * <p>Thread-safe.
  */
-final class TransferIds {
+public final class TransferIds {
+
+  /** Most numbers that follow one another. */
+  public static final int MOST = 1 << 12;
 
   private static final int NODE_SHIFT = 12;
   private static final int TIME_SHIFT = 22;
@@ -32,10 +35,21 @@ final class TransferIds {
     this.clockMs = clockMs;
   }
 
-  /** A new number. A clock that is set back does not repeat numbers. */
-  long next() {
+  /**
+   * The first of new numbers that follow one another. A clock that is set back repeats none.
+   *
+   * @param count how many, 1 to {@value #MOST}
+   */
+  long next(int count) {
     long now = clockMs.getAsLong() << NODE_SHIFT;
-    long next = latest.updateAndGet(before -> Math.max(before + 1, now));
+    long last =
+        latest.updateAndGet(
+            before -> {
+              long first = Math.max(before + 1, now);
+              boolean fits = (first & (MOST - 1)) + count <= MOST;
+              return (fits ? first : (first | (MOST - 1)) + 1) + count - 1;
+            });
+    long next = last - count + 1;
     long time = next >> NODE_SHIFT;
     long counter = next & ((1L << NODE_SHIFT) - 1);
     return ((time << TIME_SHIFT) & Long.MAX_VALUE) | (node << NODE_SHIFT) | counter;

@@ -5,8 +5,8 @@ import io.kvasir.exchange.Headers;
 import io.kvasir.exchange.Upstream;
 import io.kvasir.fleet.router.trtllm.DisaggFlow.Style;
 import io.kvasir.gateway.route.FleetWorker;
-import io.kvasir.gateway.worker.ApiKey;
 import io.kvasir.gateway.worker.DisaggDialect;
+import io.kvasir.gateway.worker.WorkerRole;
 import java.net.URI;
 import java.util.EnumMap;
 import java.util.Map;
@@ -28,6 +28,7 @@ public final class Transfers implements AutoCloseable {
   private final DisaggSettings settings;
   private final TransferIds ids;
   private final PeerDirectory peers;
+  private final @Nullable AnswerKv answers;
   private final Map<DisaggDialect, TransferDialect> dialects = new EnumMap<>(DisaggDialect.class);
 
   /**
@@ -40,8 +41,10 @@ public final class Transfers implements AutoCloseable {
   public Transfers(DisaggSettings settings, Function<URI, Upstream> connect, long timeoutMs) {
     this.settings = settings;
     this.peers = new PeerDirectory(connect, timeoutMs);
+    this.answers =
+        settings.nixlBothWays() ? new AnswerKv(System::nanoTime, System::currentTimeMillis) : null;
     this.ids = new TransferIds(settings.nodeId(), System::currentTimeMillis);
-    ApiKey key = settings.authKey();
+    SigningKey key = settings.authKey();
     DisaggSignature signature = key == null ? null : new DisaggSignature(key.bytes());
     for (DisaggDialect dialect : DisaggDialect.values()) {
       dialects.put(
@@ -73,18 +76,36 @@ public final class Transfers implements AutoCloseable {
     return settings.trustKvParams() && "true".equalsIgnoreCase(headers.get(PASS));
   }
 
-  /** {@return a number for a transfer, unique in the deployment} */
-  public long nextId() {
-    return ids.next();
+  /** {@return the KV of answers that prefill workers can have; null if they get none} */
+  public @Nullable AnswerKv answers() {
+    return answers;
+  }
+
+  /**
+   * {@return the first of numbers for transfers that follow one another, unique in the deployment}
+   *
+   * @param count how many, 1 to {@link TransferIds#MOST}
+   */
+  public long nextIds(int count) {
+    return ids.next(count);
   }
 
   /**
    * {@return the protocol of a worker's transfers}
    *
-   * @param worker a worker of role prefill
+   * @param worker a worker of role prefill or decode
    */
   public TransferDialect dialect(FleetWorker worker) {
     return Objects.requireNonNull(dialects.get(worker.spec().disagg().dialect()));
+  }
+
+  /**
+   * {@return whether a worker can offer the KV of its answers}
+   *
+   * @param worker a worker that answers
+   */
+  public boolean offersAnswers(FleetWorker worker) {
+    return worker.role() == WorkerRole.DECODE && dialect(worker).pullsAnswers();
   }
 
   /**

@@ -26,6 +26,8 @@ final class TrtllmContextFirst implements TransferDialect {
   private static final String PARAMS = BodyField.DISAGGREGATED_PARAMS.key();
   private static final String TOKENS = BodyField.PROMPT_TOKEN_IDS.key();
 
+  private static final String USAGE = "usage";
+
   private static final int CONTEXT_FIRST = 0;
 
   private final @Nullable DisaggSignature signature;
@@ -42,11 +44,6 @@ final class TrtllmContextFirst implements TransferDialect {
 
   /** A generation server that had the request may have taken the blocks. */
   @Override
-  public long reusableMs() {
-    return 0;
-  }
-
-  @Override
   public LegBody prefill(Transfer transfer) {
     DisaggParams params = DisaggFlow.contextParams(own(transfer), transfer.id());
     return FirstToken.whole(transfer).set(BodyField.DISAGGREGATED_PARAMS, text(params.toMap()));
@@ -54,27 +51,22 @@ final class TrtllmContextFirst implements TransferDialect {
 
   @Override
   public LegBody decode(Transfer transfer, PrefillAnswer answer) {
-    try {
-      DisaggParams params =
-          DisaggFlow.generationParams(own(transfer), DisaggFlow.verified(context(answer)));
-      Map<String, Object> fields = params.toMap();
-      fields.putIfAbsent("schedule_style", CONTEXT_FIRST);
-      JsonNode usage = answer.object("usage");
-      if (usage.isObject()) {
-        fields.putIfAbsent("ctx_usage", usage);
-      }
-      LegBody body = new LegBody().set(BodyField.DISAGGREGATED_PARAMS, text(fields));
-      String tokens = answer.member(TOKENS);
-      if (tokens != null) {
-        body.set(transfer.body().isChat() ? BodyField.PROMPT_TOKEN_IDS : BodyField.PROMPT, tokens);
-      }
-      if (signature != null) {
-        signature.sign(params, body);
-      }
-      return body;
-    } catch (BadAnswerException e) {
-      throw new IllegalStateException(e); // the answer was checked
+    DisaggParams params =
+        DisaggFlow.generationParams(own(transfer), DisaggFlow.verified(context(answer)));
+    Map<String, Object> fields = params.toMap();
+    fields.putIfAbsent("schedule_style", CONTEXT_FIRST);
+    if (answer.hasObject(USAGE)) {
+      fields.putIfAbsent("ctx_usage", answer.read(USAGE));
     }
+    LegBody body = new LegBody().set(BodyField.DISAGGREGATED_PARAMS, text(fields));
+    String tokens = answer.member(TOKENS);
+    if (tokens != null) {
+      body.set(transfer.body().isChat() ? BodyField.PROMPT_TOKEN_IDS : BodyField.PROMPT, tokens);
+    }
+    if (signature != null) {
+      signature.sign(params, body);
+    }
+    return body;
   }
 
   static DisaggParams own(Transfer transfer) {
@@ -92,19 +84,20 @@ final class TrtllmContextFirst implements TransferDialect {
 
   @Override
   public boolean isComplete(PrefillAnswer answer) {
-    return !DisaggFlow.needsGeneration(answer.ofChoice("finish_reason").textValue());
+    return !DisaggFlow.needsGeneration(answer.choices().path(0).path("finish_reason").textValue());
   }
 
-  private static ContextAnswer context(PrefillAnswer answer) throws BadAnswerException {
-    JsonNode params = answer.ofChoice(PARAMS);
+  private static ContextAnswer context(PrefillAnswer answer) {
+    JsonNode all = answer.choices();
+    JsonNode params = all.path(0).path(PARAMS);
     if (!params.isObject()) {
-      params = answer.object(PARAMS);
+      params = answer.read(PARAMS);
     }
     DisaggParams read =
         params.isObject() ? DisaggParams.fromMap(JSON.convertValue(params, MAP)) : null;
-    String reason = answer.ofChoice("finish_reason").asText("");
+    String reason = all.path(0).path("finish_reason").asText("");
     List<ContextAnswer.Choice> choices = new ArrayList<>();
-    for (int i = 0; i < answer.choices(); i++) {
+    for (int i = 0; i < all.size(); i++) {
       choices.add(new ContextAnswer.Choice(reason, read));
     }
     return new ContextAnswer(choices, new int[0]);

@@ -25,16 +25,6 @@ final class TrtllmGenerationFirst implements TransferDialect {
   }
 
   @Override
-  public boolean isSerial() {
-    return false;
-  }
-
-  @Override
-  public long reusableMs() {
-    return 0;
-  }
-
-  @Override
   public LegBody prefill(Transfer transfer) {
     DisaggParams own = TrtllmContextFirst.own(transfer);
     return params(
@@ -69,7 +59,4 @@ final class TrtllmGenerationFirst implements TransferDialect {
     fields.putAll(more);
     return body.set(BodyField.DISAGGREGATED_PARAMS, TrtllmContextFirst.text(fields));
   }
-
-  @Override
-  public void check(PrefillAnswer answer) {}
 }

@@ -35,9 +35,13 @@ public final class GatewayMetrics {
       new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
   private final Map<Target, TargetMetrics> targets = new ConcurrentHashMap<>();
   private final Map<Answer, Counter> answers = new ConcurrentHashMap<>();
+  private final Map<Leg, Timer> legs = new ConcurrentHashMap<>();
 
   /** What a target's metrics are found by. */
   private record Target(String model, String worker, int dpRank) {}
+
+  /** What the times of a leg are found by. */
+  private record Leg(String role, String worker) {}
 
   /** What the number of a kind of answer is found by. */
   private record Answer(String endpoint, int status) {}
@@ -67,10 +71,15 @@ public final class GatewayMetrics {
    * @param name the metric
    * @param description what it is, in one sentence
    * @param worker the worker's name
+   * @param role the part of requests that it serves
    * @param value reads it
    */
-  public void workerGauge(String name, String description, String worker, Supplier<Number> value) {
-    gauge(name, description, "worker_id", worker, value);
+  public void workerGauge(
+      String name, String description, String worker, String role, Supplier<Number> value) {
+    Gauge.builder(name, value)
+        .description(description)
+        .tags("worker_id", worker, "role", role)
+        .register(registry);
   }
 
   /**
@@ -138,6 +147,29 @@ public final class GatewayMetrics {
         .serviceLevelObjectives(SECONDS_BUCKETS)
         .register(registry)
         .record(ns, TimeUnit.NANOSECONDS);
+  }
+
+  /**
+   * A worker has served its part of a request that two workers serve.
+   *
+   * @param role the part: {@code prefill} or {@code decode}
+   * @param worker the worker's name
+   * @param ns from the worker's request to its answer, or to the first data of a stream, in
+   *     nanoseconds
+   */
+  public void onLeg(String role, String worker, long ns) {
+    Leg leg = new Leg(role, worker);
+    Timer known = legs.get(leg);
+    (known != null ? known : legs.computeIfAbsent(leg, this::legTimer))
+        .record(ns, TimeUnit.NANOSECONDS);
+  }
+
+  private Timer legTimer(Leg leg) {
+    return Timer.builder("kvasir.leg")
+        .description("Time from a leg's request to its answer, or to the first data of a stream")
+        .tags("role", leg.role(), "worker_id", leg.worker())
+        .serviceLevelObjectives(SECONDS_BUCKETS)
+        .register(registry);
   }
 
   /**

@@ -340,9 +340,9 @@ public final class BodyScan {
     return new PromptReader(this).hasOtherContent();
   }
 
-  /** {@return whether a completion has one prompt; true for other bodies} */
-  public boolean hasOnePrompt() {
-    return new PromptReader(this).hasOnePrompt();
+  /** {@return the number of prompts, at least 1; 1 for a chat. O(bytes) on each call} */
+  public int prompts() {
+    return new PromptReader(this).prompts();
   }
 
   /**

@@ -75,23 +75,24 @@ final class PromptReader {
     }
   }
 
-  /** {@return whether a completion has one text or one list of tokens} */
-  boolean hasOnePrompt() {
+  /** {@return the number of texts or lists of tokens that are prompts, at least 1. O(bytes)} */
+  int prompts() {
     try {
-      if (!goTo(BodyField.PROMPT) || json.peek() != '[') {
-        return true;
+      BodyField field = body.isChat() ? null : body.promptField();
+      if (field == null || !goTo(field) || json.peek() != '[') {
+        return 1;
       }
       json.beginArray();
-      int elements = 0;
-      while (elements < 2 && json.nextElement()) {
+      int prompts = 0;
+      while (json.nextElement()) {
         int first = json.peek();
         if (first != '"' && first != '[') {
-          return true;
+          return 1;
         }
         json.skip();
-        elements++;
+        prompts++;
       }
-      return elements < 2;
+      return Math.max(1, prompts);
     } catch (JsonException e) {
       throw new IllegalStateException("the body was changed after its scan", e);
     }

@@ -3,6 +3,7 @@ package io.kvasir.gateway.proxy;
 import io.kvasir.exchange.BodyHold;
 import io.kvasir.exchange.Exchange;
 import io.kvasir.exchange.Headers;
+import io.kvasir.fleet.router.legs.Leg;
 import io.kvasir.gateway.openai.BodyScan;
 import io.kvasir.gateway.openai.FormField;
 import io.kvasir.gateway.openai.InvalidBodyException;
@@ -307,14 +308,7 @@ final class Arrival {
 
   private Inbound inbound(BodyScan scan, HeldBody body) throws InvalidBodyException {
     Headers headers = head.headers();
-    String model = scan.model();
-    if (model == null) {
-      model = NamedModel.of(head);
-    }
-    model = services.fleets().listed(model, scan.adapter());
-    if (model == null) {
-      model = services.fleets().onlyModel();
-    }
+    String model = NamedModel.served(head, scan, services.fleets());
     if (model == null) {
       if (endpoint != Endpoint.OTHER) {
         throw new InvalidBodyException("model", "model must name one of the served models");

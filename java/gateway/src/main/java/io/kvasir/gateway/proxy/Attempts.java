@@ -1,7 +1,8 @@
 package io.kvasir.gateway.proxy;
 
 /**
- * The attempts of one request, those of both legs together.
+ * The attempts of one request. A prefill leg and the decode leg that follows it are one attempt; so
+ * are two legs that are sent at once.
  *
  * <p>Confined to the request's event loop.
  */
@@ -9,6 +10,9 @@ final class Attempts {
 
   private final int most;
   private int made;
+
+  /** Whether an attempt has begun with a prefill leg, so that its decode leg does not count. */
+  private boolean begun;
 
   /** Whether the last attempt is a repetition at the same worker. */
   private boolean repeated;
@@ -18,10 +22,23 @@ final class Attempts {
     this.most = most;
   }
 
-  /** An attempt is made. */
-  void onSent() {
+  /** An attempt begins with its prefill leg. */
+  void onPrefillSent() {
     made++;
+    begun = true;
+  }
+
+  /** The request of a worker that answers is sent. */
+  void onSent() {
+    made += begun ? 0 : 1;
+    begun = false;
     repeated = false;
+  }
+
+  /** A prefill leg has failed; whether another attempt is allowed. */
+  boolean beginsAgain() {
+    begun = false;
+    return isLeft();
   }
 
   /** Whether another attempt is allowed. */

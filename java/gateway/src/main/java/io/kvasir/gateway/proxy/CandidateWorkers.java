@@ -1,6 +1,7 @@
 package io.kvasir.gateway.proxy;
 
 import io.kvasir.fleet.router.RankFilter;
+import io.kvasir.fleet.router.legs.Leg;
 import io.kvasir.gateway.route.FleetWorker;
 import io.kvasir.gateway.route.ModelFleet;
 import io.kvasir.gateway.route.ModelFleet.Target;

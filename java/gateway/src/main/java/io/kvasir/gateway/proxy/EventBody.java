@@ -73,6 +73,7 @@ final class EventBody implements ReplyBody {
   }
 
   private void onEvent(SseEvent event) {
+    reader.takeParams(event.bytes());
     Usage usage = event.usage();
     long cached = tally.cachedCorrection();
     if (cached >= 0

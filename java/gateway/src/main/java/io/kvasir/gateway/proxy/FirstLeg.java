@@ -1,7 +1,11 @@
 package io.kvasir.gateway.proxy;
 
 import io.kvasir.exchange.Headers;
+import io.kvasir.fleet.router.legs.Leg;
 import io.kvasir.gateway.disagg.LegBody;
+import io.kvasir.gateway.route.FleetWorker;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What happens besides the attempts at the worker that answers: another worker computes the prompt,
@@ -19,6 +23,9 @@ interface FirstLeg {
 
   /** The request of the worker that answers was sent. */
   void onSent(ChosenTarget to);
+
+  /** Receives parameters in the answer that are not the client's; null if there are none. */
+  @Nullable Consumer<String> onParams(ChosenTarget from);
 
   /** The first data of the answer has come. */
   void onBegun();
@@ -53,8 +60,12 @@ interface FirstLeg {
     /** Whether the request is over. */
     boolean isOver();
 
-    /** A worker for the other leg, or for both, is to be chosen, and its request sent. */
-    void place(Leg leg);
+    /**
+     * A worker for the other leg, or for both, is to be chosen, and its request sent.
+     *
+     * @param prefiller the worker that has computed the prompt; null for none
+     */
+    void place(Leg leg, @Nullable FleetWorker prefiller);
 
     /** A prefill worker was chosen: the wait is over. */
     void onPlaced();
@@ -66,48 +77,10 @@ interface FirstLeg {
      */
     boolean drop();
 
-    /** Whether another attempt is allowed, which then counts. */
-    boolean takesAttempt();
+    /** The request's attempts so far. */
+    Attempts attempts();
 
     /** The prefill worker's answer is the client's. */
     void onAnswered(int status, Headers headers, byte[] body);
-  }
-
-  /** A request that one worker serves. */
-  static FirstLeg none(Answering answering) {
-    return new FirstLeg() {
-      @Override
-      public void place() {
-        answering.place(Leg.WHOLE);
-      }
-
-      @Override
-      public LegBody body() {
-        return LegBody.WHOLE;
-      }
-
-      @Override
-      public void onSent(ChosenTarget to) {}
-
-      @Override
-      public void onBegun() {}
-
-      @Override
-      public void onFailed(boolean sent) {}
-
-      @Override
-      public boolean losesTransfer() {
-        return false;
-      }
-
-      @Override
-      public void onServed() {}
-
-      @Override
-      public void onAlive() {}
-
-      @Override
-      public void onOver() {}
-    };
   }
 }

@@ -1,7 +1,9 @@
 package io.kvasir.gateway.proxy;
 
 import io.kvasir.exchange.Headers;
+import io.kvasir.gateway.openai.BodyScan;
 import io.kvasir.gateway.openai.FormField;
+import io.kvasir.gateway.route.ModelFleets;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
@@ -41,6 +43,19 @@ final class NamedModel {
       model = inPath(mark < 0 ? target : target.substring(0, mark));
     }
     return model == null ? inHeaders(head.headers()) : model;
+  }
+
+  /**
+   * {@return the served model that a request names, or else the only one; null if it names none}
+   *
+   * @param head the request
+   * @param body its body
+   * @param fleets the workers by model
+   */
+  static @Nullable String served(RequestHead head, BodyScan body, ModelFleets fleets) {
+    String named = body.model() == null ? of(head) : body.model();
+    String listed = fleets.listed(named, body.adapter());
+    return listed == null ? fleets.onlyModel() : listed;
   }
 
   /**

@@ -22,7 +22,7 @@ final class OwnerSearch {
   private static final int OK = 200;
   private static final int MAX_REPLY_BYTES = 4 << 20;
   private static final long TIMEOUT_MS = 5_000;
-  private static final List<String> CREDENTIALS = List.of("authorization", "x-api-key", "api-key");
+  static final List<String> CREDENTIALS = List.of("authorization", "x-api-key", "api-key");
 
   private final StoredObject object;
   private final Consumer<Result> then;

@@ -5,6 +5,7 @@ import io.kvasir.exchange.EventLoop;
 import io.kvasir.fleet.router.FleetRequest;
 import io.kvasir.fleet.router.Refusal;
 import io.kvasir.fleet.router.RouteOutcome;
+import io.kvasir.fleet.router.legs.Leg;
 import io.kvasir.gateway.openai.BodyScan;
 import io.kvasir.gateway.route.FleetWorker;
 import io.kvasir.gateway.route.InexactCause;
@@ -37,18 +38,16 @@ final class Placing {
   private final EventLoop loop;
   private final Inbound inbound;
   private Leg leg;
+  private long prefilledBy = FleetRequest.NO_WORKER;
   private @Nullable LocalPrefill local;
   private final @Nullable ModelFleet fleet;
   private final CandidateWorkers candidates;
   private final Services services;
   private final long arrivedNs;
-
-  /** Whether the model knows how exactly the request is routed. */
-  private boolean counted;
+  private boolean counted; // by the model, as routed exactly or not
 
   /** What a choice comes to. */
   interface Result {
-
     void onChosen(ChosenTarget choice);
 
     /** The prompt's tokens are asked for, which has a short limit of its own. */
@@ -67,7 +66,6 @@ final class Placing {
 
   /** What routing came to. One of its methods runs, on the event loop. */
   private interface Decision {
-
     void settle();
 
     /** The request is over: the decision must leave nothing. */
@@ -114,9 +112,13 @@ final class Placing {
     return made;
   }
 
-  /** The part of the request that is placed from now on. */
-  void leg(Leg next) {
+  /**
+   * The part of the request that is placed from now on, and the worker that has computed its
+   * prompt.
+   */
+  void leg(Leg next, @Nullable FleetWorker prefiller) {
     leg = next;
+    prefilledBy = prefiller == null ? FleetRequest.NO_WORKER : prefiller.id();
   }
 
   /** The workers that may serve the request. */
@@ -133,7 +135,7 @@ final class Placing {
     if (fleet == null || !inbound.endpoint().generates()) {
       chooseByLoad(result);
     } else if (candidates.ownerRefuses()) {
-      result.onRefused(ownerGone());
+      result.onRefused(Refusals.ownerGone());
     } else {
       start(fleet, result);
     }
@@ -378,30 +380,24 @@ final class Placing {
         NEXT_ID.incrementAndGet(),
         inbound,
         leg,
+        prefilledBy,
         candidates.filter(among, leg),
         inbound.urgency().targets().after(waitedMs));
   }
 
+  /** Chooses the owner of what the request names, or else the worker with the fewest requests. */
   private void chooseByLoad(Result result) {
     Target owner = candidates.owner();
-    if (owner != null) {
-      if (candidates.ownerRefuses()) {
-        result.onRefused(ownerGone());
-      } else {
-        result.onChosen(
-            ChosenTarget.byLoad(owner.worker(), BookedAttempt.steered(owner, inbound), "explicit"));
-      }
-      return;
-    }
-    FleetWorker least = candidates.leastLoaded();
-    if (least == null) {
-      result.onRefused(Refusals.noWorker(candidates.all()));
-    } else {
+    FleetWorker least = owner == null ? candidates.leastLoaded() : null;
+    if (candidates.ownerRefuses()) {
+      result.onRefused(Refusals.ownerGone());
+    } else if (owner != null) {
+      int rank = BookedAttempt.steered(owner, inbound);
+      result.onChosen(ChosenTarget.byLoad(owner.worker(), rank, "explicit"));
+    } else if (least != null) {
       result.onChosen(ChosenTarget.byLoad(least, ModelFleet.ANY_RANK, "load"));
+    } else {
+      result.onRefused(Refusals.noWorker(candidates.all()));
     }
-  }
-
-  private static Problem ownerGone() {
-    return Refusals.noWorker("the worker that keeps the response or file cannot take requests now");
   }
 }

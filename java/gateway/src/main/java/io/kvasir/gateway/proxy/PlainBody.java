@@ -20,7 +20,7 @@ final class PlainBody implements ReplyBody {
   private final ReplyMemory memory;
   private @Nullable ByteBuf read;
 
-  /** Whether {@link #read} is not forwarded yet, because its usage is corrected first. */
+  /** Whether {@link #read} is not forwarded yet, because it is corrected first. */
   private boolean holds;
 
   /**
@@ -43,7 +43,7 @@ final class PlainBody implements ReplyBody {
     if (copy == null) {
       return bytes;
     }
-    holds |= !copy.isReadable() && tally.cachedCorrection() >= 0;
+    holds |= !copy.isReadable() && (tally.cachedCorrection() >= 0 || reader.takesParams());
     int length = copy.readableBytes() + bytes.readableBytes();
     if (length > MAX_READ_BYTES || !memory.holds(length)) {
       read = null;
@@ -64,7 +64,11 @@ final class PlainBody implements ReplyBody {
       return null;
     }
     if (holds) {
-      CachedTokens.replace(copy, tally.cachedCorrection());
+      reader.takeParams(copy);
+      long cached = tally.cachedCorrection();
+      if (cached >= 0) {
+        CachedTokens.replace(copy, cached);
+      }
     }
     reader.onUsage(Usage.of(copy), 0);
     reader.onJson(copy);

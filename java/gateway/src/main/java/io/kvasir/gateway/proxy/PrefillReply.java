@@ -26,9 +26,22 @@ final class PrefillReply {
 
   private PrefillReply() {}
 
-  /** Writes a whole reply; to a client that asked for a stream, a good one as two events. */
-  static void write(
+  /**
+   * Writes a whole reply; to a client that asked for a stream, a good one as two events, and an
+   * error as an event if comments have begun the reply.
+   *
+   * @return the status that the client sees
+   */
+  static int write(
       Exchange exchange, Inbound inbound, int status, Headers from, byte[] body, Tally tally) {
+    if (exchange.replying()) {
+      String message = "a prefill worker answered " + status;
+      tally.onError(message);
+      exchange.write(
+          Replies.errorEvent(inbound.endpoint(), Problem.of(502, "upstream_error", message)));
+      exchange.end();
+      return 200;
+    }
     Headers headers = ForwardedHeaders.reply(from, inbound.id());
     headers.remove(CONTENT_LENGTH);
     headers.remove("location");
@@ -44,6 +57,7 @@ final class PrefillReply {
     exchange.head(status, headers);
     exchange.write(bytes);
     exchange.end();
+    return status;
   }
 
   /** The answer without what is meant for another worker. */

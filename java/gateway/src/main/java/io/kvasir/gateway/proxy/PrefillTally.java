@@ -26,6 +26,11 @@ final class PrefillTally {
     cachedTokens = cached;
   }
 
+  /** When the prompt was sent, by {@link System#nanoTime}. */
+  long sentNs() {
+    return sentNs;
+  }
+
   /** Where the prompt is computed. */
   ChosenTarget choice() {
     return choice;

@@ -4,11 +4,13 @@ import io.kvasir.exchange.BodyHold;
 import io.kvasir.exchange.Exchange;
 import io.kvasir.fleet.router.FleetRequest;
 import io.kvasir.fleet.router.RouteOutcome;
+import io.kvasir.fleet.router.legs.Leg;
 import io.kvasir.gateway.openai.BodyScan;
 import io.kvasir.gateway.openai.InvalidBodyException;
 import io.kvasir.gateway.openai.NamedConversation;
 import io.kvasir.gateway.route.FleetWorker;
 import io.kvasir.gateway.route.ModelFleet;
+import io.kvasir.gateway.route.ModelFleet.Target;
 import io.kvasir.gateway.tokens.PromptTokens;
 import io.kvasir.gateway.tokens.TokenRequest;
 import io.kvasir.model.Errors;
@@ -168,12 +170,13 @@ public final class Preview {
 
   private boolean choose(Inbound inbound, ModelFleet fleet, PromptTokens tokens) {
     inbound.tokens(tokens);
-    Choice whole = choice(inbound, fleet, Leg.WHOLE);
+    Choice whole = choice(inbound, fleet, Leg.WHOLE, FleetRequest.NO_WORKER);
     ModelFleet prefills = Splitting.prefills(services, inbound, fleet);
     List<Choice> apart = List.of();
     String local = null;
     if (prefills != null) {
-      apart = List.of(choice(inbound, prefills, Leg.PREFILL), choice(inbound, fleet, Leg.DECODE));
+      Choice first = choice(inbound, prefills, Leg.PREFILL, FleetRequest.NO_WORKER);
+      apart = List.of(first, choice(inbound, fleet, Leg.DECODE, worker(first)));
       long most = services.transfers().settings().maxLocalPrefillTokens();
       CandidateWorkers candidates = new CandidateWorkers(inbound, fleet.workers(), null, services);
       local =
@@ -186,13 +189,23 @@ public final class Preview {
     return true;
   }
 
-  private Choice choice(Inbound inbound, ModelFleet fleet, Leg leg) {
+  /** The worker that would be chosen. */
+  private static long worker(Choice choice) {
+    Target target =
+        choice.outcome() instanceof RouteOutcome.Placed placed
+            ? choice.fleet().target(placed.placement().rank())
+            : null;
+    return target == null ? FleetRequest.NO_WORKER : target.worker().id();
+  }
+
+  private Choice choice(Inbound inbound, ModelFleet fleet, Leg leg, long prefilledBy) {
     boolean panics = services.fleets().ejection().panics(fleet.workers(), inbound.model());
     FleetRequest request =
         RoutedRequest.of(
             IDS.incrementAndGet(),
             inbound,
             leg,
+            prefilledBy,
             fleet.without(Set.of(), inbound.model(), panics, services.nowNs()),
             inbound.urgency().targets());
     return new Choice(fleet, request, fleet.router().preview(request));

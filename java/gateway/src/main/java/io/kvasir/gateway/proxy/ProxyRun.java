@@ -4,6 +4,8 @@ import io.kvasir.exchange.Exchange;
 import io.kvasir.exchange.Headers;
 import io.kvasir.exchange.UpstreamFailure;
 import io.kvasir.exchange.UpstreamFailure.Kind;
+import io.kvasir.fleet.router.legs.Leg;
+import io.kvasir.gateway.route.FleetWorker;
 import io.kvasir.gateway.route.ModelFleet.Target;
 import io.kvasir.gateway.route.RequestFault;
 import io.kvasir.gateway.route.RequestFaults;
@@ -23,8 +25,6 @@ import org.slf4j.LoggerFactory;
 final class ProxyRun implements FirstLeg.Answering {
 
   private static final Logger LOG = LoggerFactory.getLogger(ProxyRun.class);
-  private static final int OK = 200;
-  private static final int SERVER_ERROR = 500;
 
   private final Exchange exchange;
   private final Inbound inbound;
@@ -36,8 +36,8 @@ final class ProxyRun implements FirstLeg.Answering {
   private final Turn turn;
   private final RequestFaults faults;
   private final Attempts attempts;
+  private final EarlierAnswer earlier;
   private FirstLeg first;
-
   private boolean over;
   private @Nullable Relay relay;
   private @Nullable ChosenTarget current;
@@ -71,12 +71,18 @@ final class ProxyRun implements FirstLeg.Answering {
             this::refuse);
     this.faults = new RequestFaults(services.fleets().ejection(), placing.candidates().all());
     this.attempts = new Attempts(services.settings().maxAttempts());
-    this.first = FirstLeg.none(this);
+    this.earlier = new EarlierAnswer(services, inbound, tally);
+    this.first = new OneLeg(this, earlier);
   }
 
   /** Has one of other workers compute the prompt. Before {@link #start}. */
-  void split(Placing prefills, boolean decodesWhole) {
-    first = new TwoLegs(exchange.loop(), inbound, prefills, services, tally, this, decodesWhole);
+  void split(Placing prefills, boolean whole) {
+    first = new TwoLegs(exchange.loop(), inbound, prefills, services, tally, this, whole, earlier);
+  }
+
+  /** What else there is to a request that two workers serve. */
+  FirstLeg first() {
+    return first;
   }
 
   void start() {
@@ -90,8 +96,8 @@ final class ProxyRun implements FirstLeg.Answering {
   }
 
   @Override
-  public void place(Leg leg) {
-    placing.leg(leg);
+  public void place(Leg leg, @Nullable FleetWorker prefiller) {
+    placing.leg(leg, prefiller);
     guard(() -> placing.choose(this));
   }
 
@@ -145,9 +151,8 @@ final class ProxyRun implements FirstLeg.Answering {
     tally.onPlaced(choice);
     faults.onSent(choice.worker(), services.nowNs());
     ReplyMemory memory = new ReplyMemory(services.bodies(), exchange.client());
-    Relay next = new Relay(exchange, inbound, choice, services, tally, memory, this);
-    relay = next;
-    next.send();
+    relay = new Relay(exchange, inbound, choice, services, tally, memory, this);
+    relay.send();
     first.onSent(choice);
   }
 
@@ -157,12 +162,8 @@ final class ProxyRun implements FirstLeg.Answering {
   }
 
   @Override
-  public boolean takesAttempt() {
-    boolean taken = attempts.isLeft();
-    if (taken) {
-      attempts.onSent();
-    }
-    return taken;
+  public Attempts attempts() {
+    return attempts;
   }
 
   @Override
@@ -182,17 +183,7 @@ final class ProxyRun implements FirstLeg.Answering {
 
   @Override
   public void onAnswered(int status, Headers headers, byte[] body) {
-    if (exchange.replying()) { // with the comments of a stream
-      String message = "a prefill worker answered " + status;
-      tally.onError(message);
-      exchange.write(
-          Replies.errorEvent(inbound.endpoint(), Problem.of(502, "upstream_error", message)));
-      exchange.end();
-      close(OK);
-    } else {
-      PrefillReply.write(exchange, inbound, status, headers, body, tally);
-      close(status);
-    }
+    close(PrefillReply.write(exchange, inbound, status, headers, body, tally));
   }
 
   // ---- what the relay reports ---------------------------------------------------------------
@@ -207,7 +198,7 @@ final class ProxyRun implements FirstLeg.Answering {
     RequestFault fault = RequestFault.ofStatus(status);
     tally.onFailed(kind + status);
     boolean harmless = Repetition.afterSend(inbound);
-    boolean transfers = harmless && status == SERVER_ERROR && first.losesTransfer();
+    boolean transfers = harmless && status == 500 && first.losesTransfer();
     if (transfers) {
       faults.onAbandoned(services.nowNs());
     } else if (fault != null) {
@@ -249,7 +240,7 @@ final class ProxyRun implements FirstLeg.Answering {
     close(status);
   }
 
-  private static String reason(UpstreamFailure failure) {
+  static String reason(UpstreamFailure failure) {
     return failure.kind().name().toLowerCase(Locale.ROOT);
   }
 
@@ -281,8 +272,7 @@ final class ProxyRun implements FirstLeg.Answering {
 
   /** Whether another worker may be tried. An attempt without a connection costs engines nothing. */
   private boolean mayRetry(ChosenTarget choice, boolean connected, boolean same) {
-    boolean bodyIsKept = relay != null && !relay.streamsBody();
-    if (!bodyIsKept) {
+    if (relay == null || relay.streamsBody()) { // the body is not kept
       return false;
     }
     if (!same) {
@@ -317,7 +307,7 @@ final class ProxyRun implements FirstLeg.Answering {
   /** The worker's reply was forwarded completely; {@code good} without an error of its own. */
   void onServed(int status, boolean good) {
     faults.onServed(services.nowNs());
-    if (status == OK && good && tally.isErrorFree() && current != null) {
+    if (status == 200 && good && tally.isErrorFree() && current != null) {
       current.onServed(tally.cachedTokens());
     }
     endAttempt(status < 400 && good);
@@ -341,14 +331,10 @@ final class ProxyRun implements FirstLeg.Answering {
   // ---- ends -----------------------------------------------------------------------------------
 
   private void onClientGone() {
-    if (over) {
-      return;
+    if (!over) {
+      tally.onError("the client went away");
+      close(Problem.CLIENT_GONE);
     }
-    if (relay != null) {
-      relay.cancel();
-    }
-    tally.onError("the client went away");
-    close(Problem.CLIENT_GONE);
   }
 
   private void refuse(Problem problem) {
@@ -359,14 +345,7 @@ final class ProxyRun implements FirstLeg.Answering {
     if (tally.isErrorFree()) {
       tally.onError(problem.message());
     }
-    if (exchange.replying()) { // with the comments of a stream
-      exchange.write(Replies.errorEvent(inbound.endpoint(), problem));
-      exchange.abort();
-      close(OK);
-    } else {
-      Replies.problem(exchange, inbound.endpoint(), inbound.id(), problem, new Headers());
-      close(problem.status());
-    }
+    close(Replies.refuse(exchange, inbound, problem));
   }
 
   /** Ends the request before its reply is complete, because the gateway stops. */
@@ -375,11 +354,8 @@ final class ProxyRun implements FirstLeg.Answering {
       if (relay != null && relay.forwarding()) {
         relay.cut();
         tally.onError("the gateway was shut down");
-        close(OK);
+        close(200);
       } else {
-        if (relay != null) {
-          relay.cancel();
-        }
         refuse(Refusals.shuttingDown());
       }
     }

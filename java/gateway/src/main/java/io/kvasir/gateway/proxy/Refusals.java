@@ -98,6 +98,11 @@ final class Refusals {
     return noWorker("not all workers could be asked for " + Errors.shown(id));
   }
 
+  /** The reply where the one worker that can serve a request takes none. */
+  static Problem ownerGone() {
+    return noWorker("the worker that keeps the response or file cannot take requests now");
+  }
+
   /** The reply where workers of role decode cannot serve an endpoint, and cannot share it. */
   static Problem notApart(String path) {
     return Problem.invalid(

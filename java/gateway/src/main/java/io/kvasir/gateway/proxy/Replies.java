@@ -38,6 +38,21 @@ public final class Replies {
         isAnthropic(endpoint) ? anthropicError(problem).anthropicEvent() : error(problem).event());
   }
 
+  /**
+   * Ends a request with an error; a reply that has begun with comments of a stream is cut after it.
+   *
+   * @return the status that the client sees
+   */
+  static int refuse(Exchange exchange, Inbound inbound, Problem problem) {
+    if (!exchange.replying()) {
+      problem(exchange, inbound.endpoint(), inbound.id(), problem, new Headers());
+      return problem.status();
+    }
+    exchange.write(errorEvent(inbound.endpoint(), problem));
+    exchange.abort();
+    return 200;
+  }
+
   /** Whether an endpoint has the shapes of the Anthropic API. */
   static boolean isAnthropic(@Nullable Endpoint endpoint) {
     return endpoint == Endpoint.MESSAGES || endpoint == Endpoint.COUNT_TOKENS;

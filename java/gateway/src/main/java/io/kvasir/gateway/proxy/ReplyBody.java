@@ -35,7 +35,8 @@ interface ReplyBody {
         new ReplyReader(
             choice,
             tally,
-            inbound.endpoint() == Endpoint.RESPONSES ? id -> run.onResponseId(choice, id) : null);
+            inbound.endpoint() == Endpoint.RESPONSES ? id -> run.onResponseId(choice, id) : null,
+            served ? run.first().onParams(choice) : null);
     String type = headers.get("content-type");
     if (served && type != null && type.toLowerCase(Locale.ROOT).startsWith("text/event-stream")) {
       return new EventBody(tally, reader, memory, inbound.injectsUsage());

@@ -52,6 +52,11 @@ final class ReplyMemory {
     return true;
   }
 
+  /** What counts; null if nothing does. */
+  @Nullable BodyHold hold() {
+    return hold;
+  }
+
   /** The reply is over. Repeated calls have no effect. */
   void release() {
     if (hold != null) {

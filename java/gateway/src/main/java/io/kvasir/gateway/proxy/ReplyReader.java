@@ -3,11 +3,14 @@ package io.kvasir.gateway.proxy;
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
+import io.kvasir.gateway.openai.TransferParams;
 import io.kvasir.gateway.openai.Usage;
 import io.kvasir.gateway.openai.UsageSum;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
+import io.netty.buffer.Unpooled;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -18,21 +21,45 @@ import org.jspecify.annotations.Nullable;
 final class ReplyReader {
 
   private static final JsonFactory JSON = new JsonFactory();
+  private static final ByteBuf DATA =
+      Unpooled.unreleasableBuffer(
+          Unpooled.wrappedBuffer("data:".getBytes(StandardCharsets.US_ASCII)));
 
   private final ChosenTarget choice;
   private final Tally tally;
   private final @Nullable Consumer<String> onResponseId;
+  private final @Nullable Consumer<String> onParams;
   private final UsageSum usages = new UsageSum();
 
   /**
    * Begins with nothing read.
    *
    * @param onResponseId receives the id of a response; null where replies are no responses
+   * @param onParams receives the parameters of a transfer, which are then not the client's; null
+   *     where they are
    */
-  ReplyReader(ChosenTarget choice, Tally tally, @Nullable Consumer<String> onResponseId) {
+  ReplyReader(
+      ChosenTarget choice,
+      Tally tally,
+      @Nullable Consumer<String> onResponseId,
+      @Nullable Consumer<String> onParams) {
     this.choice = choice;
     this.tally = tally;
     this.onResponseId = onResponseId;
+    this.onParams = onParams;
+  }
+
+  /** Whether parameters of a transfer are taken out of the reply. */
+  boolean takesParams() {
+    return onParams != null;
+  }
+
+  /** Takes parameters of a transfer out of an event or an answer, in writable memory. */
+  void takeParams(ByteBuf json) {
+    String params = onParams == null ? null : TransferParams.take(json);
+    if (onParams != null && params != null) {
+      onParams.accept(params);
+    }
   }
 
   /** Output tokens have streamed. */
@@ -70,11 +97,6 @@ final class ReplyReader {
       }
     }
   }
-
-  private static final ByteBuf DATA =
-      io.netty.buffer.Unpooled.unreleasableBuffer(
-          io.netty.buffer.Unpooled.wrappedBuffer(
-              "data:".getBytes(java.nio.charset.StandardCharsets.US_ASCII)));
 
   /** A complete answer. */
   void onJson(ByteBuf answer) {

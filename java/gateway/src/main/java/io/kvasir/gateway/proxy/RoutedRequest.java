@@ -1,19 +1,16 @@
 package io.kvasir.gateway.proxy;
 
-import io.kvasir.fleet.router.CostOverrides;
 import io.kvasir.fleet.router.FleetRequest;
 import io.kvasir.fleet.router.FleetRequestBuilder;
 import io.kvasir.fleet.router.LatencyTargets;
 import io.kvasir.fleet.router.RankFilter;
+import io.kvasir.fleet.router.legs.Leg;
 import io.kvasir.gateway.openai.BodyScan;
 import io.kvasir.gateway.tokens.PromptTokens;
 import org.jspecify.annotations.Nullable;
 
 /** A request as fleet routers see it. Stateless. */
 final class RoutedRequest {
-
-  /** Of a request whose prompt another worker has computed. */
-  private static final CostOverrides COMPUTED = new CostOverrides(null, null, null, null, false);
 
   private RoutedRequest() {}
 
@@ -27,6 +24,21 @@ final class RoutedRequest {
    */
   static FleetRequest of(
       long id, Inbound inbound, Leg leg, RankFilter filter, LatencyTargets targets) {
+    return of(id, inbound, leg, FleetRequest.NO_WORKER, filter, targets);
+  }
+
+  /**
+   * Describes a request whose prompt may have been computed.
+   *
+   * @param prefilledBy the worker that has computed it; {@link FleetRequest#NO_WORKER} for none
+   */
+  static FleetRequest of(
+      long id,
+      Inbound inbound,
+      Leg leg,
+      long prefilledBy,
+      RankFilter filter,
+      LatencyTargets targets) {
     FleetRequestBuilder request =
         FleetRequest.builder(id, inbound.prompt())
             .conversationId(inbound.conversation().id())
@@ -35,11 +47,8 @@ final class RoutedRequest {
             .filter(filter)
             .targets(targets)
             .strictPriority(inbound.urgency().priority())
-            .streams(leg != Leg.PREFILL && inbound.streams())
-            .expectedOutputTokens(leg == Leg.PREFILL ? 1 : outputTokens(inbound.body()));
-    if (leg == Leg.DECODE) {
-      request.generationOnly(true).overrides(COMPUTED);
-    }
+            .prefilledBy(prefilledBy);
+    leg.of(request, inbound.streams(), outputTokens(inbound.body()));
     PromptTokens tokens = inbound.tokens();
     if (tokens != null) {
       request.tokens(tokens.ids());

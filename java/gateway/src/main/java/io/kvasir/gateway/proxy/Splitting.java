@@ -1,6 +1,7 @@
 package io.kvasir.gateway.proxy;
 
 import io.kvasir.exchange.EngineFlavor;
+import io.kvasir.gateway.disagg.TransferIds;
 import io.kvasir.gateway.openai.BodyScan;
 import io.kvasir.gateway.route.FleetWorker;
 import io.kvasir.gateway.route.ModelFleet;
@@ -26,6 +27,9 @@ final class Splitting {
           EngineFlavor.TRTLLM,
           EnumSet.of(Endpoint.COMPLETIONS, Endpoint.CHAT_COMPLETIONS));
 
+  /** SGLang's sampling parameters, which are not read, can ask for several answers. */
+  private static final int OF_GENERATE = 256;
+
   private Splitting() {}
 
   /**
@@ -43,10 +47,16 @@ final class Splitting {
         || !isShared(inbound.endpoint(), decodes)) {
       return null;
     }
-    boolean single = body.n() == 1 && body.hasOnePrompt();
+    boolean single = body.n() == 1 && body.prompts() == 1;
     return single || !decodesWhole(decodes)
         ? services.fleets().prefillFleet(inbound.model())
         : null;
+  }
+
+  /** The number of a request's answers, for each of which a transfer can need a number. */
+  static int transfers(Inbound inbound, BodyScan body) {
+    int answers = (int) Math.min(TransferIds.MOST, (long) body.prompts() * body.n());
+    return inbound.endpoint() == Endpoint.GENERATE ? Math.max(answers, OF_GENERATE) : answers;
   }
 
   private static boolean isShared(Endpoint endpoint, ModelFleet decodes) {

@@ -129,7 +129,9 @@ final class Tally {
   /** The prefill worker has answered; {@code cached} by its usage, negative if it states none. */
   void onPrefilled(long cached) {
     if (prefill != null) {
-      prefill.onAnswered(System.nanoTime(), cached);
+      long nowNs = System.nanoTime();
+      prefill.onAnswered(nowNs, cached);
+      metrics.onLeg("prefill", prefill.choice().worker().name(), nowNs - prefill.sentNs());
     }
   }
 
@@ -202,6 +204,9 @@ final class Tally {
       firstEventNs = nowNs;
       if (to != null) {
         to.onFirstEvent(nowNs - arrivedNs);
+      }
+      if (prefill != null && choice != null) {
+        metrics.onLeg("decode", choice.worker().name(), nowNs - placedNs);
       }
     } else if (to != null) {
       to.onNextEvent(nowNs - lastEventNs);

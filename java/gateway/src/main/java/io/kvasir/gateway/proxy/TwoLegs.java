@@ -1,28 +1,28 @@
 package io.kvasir.gateway.proxy;
 
+import io.kvasir.exchange.BodyFailure;
 import io.kvasir.exchange.EventLoop;
 import io.kvasir.exchange.Headers;
 import io.kvasir.exchange.UpstreamFailure;
 import io.kvasir.exchange.UpstreamFailure.Kind;
+import io.kvasir.fleet.router.legs.Leg;
 import io.kvasir.gateway.disagg.BadAnswerException;
 import io.kvasir.gateway.disagg.LegBody;
 import io.kvasir.gateway.disagg.PeerFacts;
 import io.kvasir.gateway.disagg.PrefillAnswer;
-import io.kvasir.gateway.disagg.Transfer;
-import io.kvasir.gateway.disagg.TransferDialect;
 import io.kvasir.gateway.route.FleetWorker;
 import io.kvasir.gateway.route.RequestFault;
 import io.kvasir.gateway.route.RequestFaults;
-import java.util.Locale;
 import java.util.Objects;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * The way of a request whose prompt one worker computes and whose answer another one: the prefill
- * worker is chosen and asked, before the decode worker or at the same time as the dialect demands,
- * and what it hands over goes into the decode worker's request. Written once for all dialects.
+ * worker is chosen and asked before the decode worker or at the same time, as the dialect demands,
+ * and what it hands over goes into the decode worker's request.
  *
  * <p>Confined to the request's event loop.
  */
@@ -30,10 +30,7 @@ final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
 
   private static final Logger LOG = LoggerFactory.getLogger(TwoLegs.class);
 
-  /** Age at which no engine holds what it has handed over. */
-  private static final long MOST_AGED_MS = 25_000;
-
-  private final EventLoop loop;
+  private final PrefillAttempt attempt;
   private final Inbound inbound;
   private final Placing placing;
   private final Services services;
@@ -41,26 +38,16 @@ final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
   private final Answering decode;
   private final RequestFaults faults;
   private final boolean decodesWhole;
+  private final EarlierAnswer earlier;
+  private final Handover handover = new Handover();
 
-  private @Nullable TransferDialect dialect;
-  private @Nullable Transfer transfer;
-  private @Nullable ChosenTarget chosen;
-  private @Nullable PrefillLeg leg;
   private @Nullable ChosenTarget decoder;
-  private PrefillAnswer answer = PrefillAnswer.NONE;
 
   /** Whether the decode worker computes the prompt too. */
   private boolean whole;
 
+  /** Whether the request was served, while the prefill worker may still be at work. */
   private boolean detached;
-  private long answeredNs;
-  private @Nullable FleetWorker prefiller;
-
-  /** Whether another decode worker has had the transfer. */
-  private boolean takenOver;
-
-  /** Whether a decode worker has answered that the transfer has failed. */
-  private boolean lostOnce;
 
   /**
    * Begins without a worker.
@@ -75,25 +62,27 @@ final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
       Services services,
       Tally tally,
       Answering decode,
-      boolean decodesWhole) {
-    this.loop = loop;
+      boolean decodesWhole,
+      EarlierAnswer earlier) {
+    this.attempt = new PrefillAttempt(loop, inbound, services);
     this.inbound = inbound;
     this.placing = placing;
     this.services = services;
     this.tally = tally;
     this.decode = decode;
     this.decodesWhole = decodesWhole;
+    this.earlier = earlier;
     this.faults = new RequestFaults(services.fleets().ejection(), placing.candidates().all());
   }
 
   /** Chooses a prefill worker, and then has a decode worker chosen. */
   @Override
   public void place() {
-    if (transfer != null && dialect().isSerial() && agedMs() >= MOST_AGED_MS) {
+    if (handover.isStale(services.nowNs())) {
       cancel();
     }
-    if (transfer != null || whole) {
-      decode.place(whole ? Leg.WHOLE : Leg.DECODE);
+    if (handover.isOpen() || whole) {
+      placeDecode();
     } else if (decodesWhole && placing.candidates().leastLoaded() == null) {
       serveWhole("no_prefill_worker");
     } else {
@@ -114,13 +103,15 @@ final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
     }
   }
 
+  private void placeDecode() {
+    decode.place(whole ? Leg.WHOLE : Leg.DECODE, handover.prefiller());
+  }
+
   private void serveWhole(String reason) {
     whole = true;
     services.metrics().onLocalPrefill(reason);
-    decode.place(Leg.WHOLE);
+    decode.place(Leg.WHOLE, null);
   }
-
-  // ---- the choice of the prefill worker -------------------------------------------------------
 
   @Override
   public void onWaiting(Runnable cancel) {
@@ -152,26 +143,21 @@ final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
       choice.onFinished(false);
       return;
     }
-    dialect = services.transfers().dialect(choice.worker());
-    if (dialect().needsRank() && choice.dpRank() < 0 && choice.worker().profile().ranks() > 1) {
+    handover.choose(services.transfers().dialect(choice.worker()));
+    if (handover.lacksRank(choice)) {
       choice.onFinished(false);
       serveWhole("rank_unnamed");
       return;
     }
-    chosen = choice;
+    attempt.book(choice);
     Wait wait = new Wait();
     decode.onWaiting(wait);
-    services
-        .transfers()
-        .findPeer(
-            choice.worker(),
-            choice.dpRank(),
-            loop,
-            peer -> {
-              if (!wait.isCancelled()) {
-                guard(() -> begin(choice, peer));
-              }
-            });
+    attempt.findPeer(
+        peer -> {
+          if (!wait.isCancelled()) {
+            guard(() -> begin(choice, peer));
+          }
+        });
   }
 
   private void begin(ChosenTarget choice, @Nullable PeerFacts peer) {
@@ -180,131 +166,132 @@ final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
       onLost(new UpstreamFailure(Kind.CONNECT, "it does not say where its KV is to be had"));
       return;
     }
-    transfer =
-        new Transfer(
-            services.transfers().nextId(),
-            inbound.id(),
-            inbound.endpoint().path(),
-            Objects.requireNonNull(inbound.body()),
-            inbound.conversation().id(),
-            choice.worker(),
-            choice.dpRank(),
-            peer);
-    if (dialect().isSerial()) {
+    int answers = Splitting.transfers(inbound, Objects.requireNonNull(inbound.body()));
+    handover.begin(services.transfers().nextIds(answers), inbound, choice, peer, earlier);
+    if (handover.dialect().isSerial()) {
       send();
     } else {
-      decode.place(Leg.DECODE);
+      placeDecode();
     }
   }
 
-  private TransferDialect dialect() {
-    return Objects.requireNonNull(dialect);
-  }
-
-  // ---- the leg --------------------------------------------------------------------------------
-
   @Override
   public LegBody body() {
-    Transfer current = transfer;
-    return whole || current == null ? LegBody.WHOLE : dialect().decode(current, answer);
+    return whole ? LegBody.WHOLE : handover.decode();
+  }
+
+  @Override
+  public @Nullable Consumer<String> onParams(ChosenTarget from) {
+    return earlier.receiver(from, !whole);
   }
 
   @Override
   public void onSent(ChosenTarget to) {
     decoder = to;
-    if (transfer == null || chosen == null) {
+    earlier.begin();
+    if (!handover.isOpen() || !attempt.isBooked()) {
       return;
     }
-    if (!dialect().isSerial() && leg == null) {
+    boolean serial = handover.dialect().isSerial();
+    if (!serial && !attempt.isSent()) {
       send();
-    } else if (dialect().isSerial() && !inbound.streams()) {
-      end(true); // when the blocks are taken is not seen
+    } else if (serial && !inbound.streams()) {
+      attempt.end(true); // when the blocks are taken is not seen
     }
   }
 
   private void send() {
-    ChosenTarget choice = Objects.requireNonNull(chosen);
-    FleetWorker worker = choice.worker();
-    tally.onPrefillSent(choice, dialect().countsTransferred());
-    faults.onSent(worker, services.nowNs());
-    ChosenTarget prefill = choice.with(dialect().prefill(Objects.requireNonNull(transfer)));
-    prefiller = worker;
-    leg =
-        new PrefillLeg(
-            loop,
-            worker,
-            Outbound.request(inbound, prefill),
-            new ReplyMemory(services.bodies(), inbound.head().client()),
-            services.transfers().settings().prefillTimeoutMs(),
-            this);
+    ChosenTarget choice = attempt.booked();
+    tally.onPrefillSent(choice, handover.dialect().countsTransferred());
+    faults.onSent(choice.worker(), services.nowNs());
+    if (handover.dialect().isSerial()) {
+      decode.attempts().onPrefillSent();
+    }
+    attempt.send(handover.prefill(), this);
   }
 
   @Override
-  public void onAnswer(int status, Headers headers, byte[] body) {
-    leg = null;
-    guard(() -> take(Objects.requireNonNull(chosen), status, headers, body));
+  public void onStatus(int status, Headers headers, byte[] body) {
+    attempt.onAnswered();
+    Runnable end = () -> refused(attempt.booked(), status, headers, body);
+    guard(handover.failsPull(status) ? this::repeat : end);
   }
 
-  private void take(ChosenTarget choice, int status, Headers headers, byte[] body) {
-    if (status == 200) {
-      onPrefilled(choice, headers, body);
-    } else if (Relay.RETRIED.contains(status)) {
+  private void repeat() {
+    attempt.send(handover.prefill(), this); // to the same worker
+  }
+
+  private void refused(ChosenTarget choice, int status, Headers headers, byte[] body) {
+    Runnable answer = () -> decode.onAnswered(status, headers, body);
+    if (Relay.RETRIED.contains(status)) {
       RequestFault fault = RequestFault.ofStatus(status);
       if (fault != null) {
         faults.onFailed(fault, services.nowNs());
       }
-      lost(
-          choice,
-          "prefill_status_" + status,
-          isHarmless(),
-          true,
-          () -> decode.onAnswered(status, headers, body));
+      lost(choice, "prefill_status_" + status, isHarmless(), true, answer);
     } else if (status / 100 == 3) {
       onLost(new UpstreamFailure(Kind.INVALID, "it redirects the request to another address"));
     } else {
       faults.onServed(services.nowNs());
-      end(false);
+      attempt.end(false);
       if (!detached && decode.drop()) {
-        decode.onAnswered(status, headers, body);
+        answer.run();
       }
     }
   }
 
-  private void onPrefilled(ChosenTarget choice, Headers headers, byte[] body) {
-    PrefillAnswer read;
+  @Override
+  public void onPrefilled(Headers headers, PrefillAnswer answer) {
+    attempt.onAnswered();
+    guard(() -> take(attempt.booked(), headers, answer));
+  }
+
+  private void take(ChosenTarget choice, Headers headers, PrefillAnswer read) {
     try {
-      read = PrefillAnswer.of(body);
-      dialect().check(read);
+      handover.dialect().check(read);
     } catch (BadAnswerException e) {
-      onLost(new UpstreamFailure(Kind.INVALID, "the answer to its prefill leg: " + e.getMessage()));
+      onLost(PrefillLeg.unreadable(e));
       return;
     }
     faults.onServed(services.nowNs());
-    choice.onServed(read.cachedTokens());
+    if (!handover.pulls()) { // what was pulled says nothing of what the rank held
+      choice.onServed(read.cachedTokens());
+    }
     choice.onPrefillDone();
     tally.onPrefilled(read.cachedTokens());
-    answeredNs = services.nowNs();
-    if (!dialect().isSerial()) {
-      end(true);
-    } else if (dialect().isComplete(read)) {
-      end(true);
+    handover.onPrefilled(read, services.nowNs());
+    if (!handover.dialect().isSerial()) {
+      attempt.end(true);
+    } else if (handover.dialect().isComplete(read)) {
+      attempt.end(true);
       decode.onAnswered(200, headers, read.json());
     } else {
-      answer = read;
-      decode.place(Leg.DECODE);
+      placeDecode();
+    }
+  }
+
+  @Override
+  public void onNoRoom() {
+    cancel();
+    if (!detached && decode.drop()) {
+      decode.onRefused(Problem.of(BodyFailure.noRoom()));
     }
   }
 
   @Override
   public void onLost(UpstreamFailure failure) {
-    leg = null;
-    ChosenTarget choice = Objects.requireNonNull(chosen);
+    attempt.onAnswered();
+    if (failure.kind() == Kind.TIMEOUT && handover.dropsPull()) { // the decode worker may be stuck
+      guard(this::repeat);
+      return;
+    }
+    ChosenTarget choice = attempt.booked();
     faults.onFailed(RequestFault.of(failure), services.nowNs());
     guard(
         () ->
             lost(
                 choice,
-                "prefill_" + failure.kind().name().toLowerCase(Locale.ROOT),
+                "prefill_" + ProxyRun.reason(failure),
                 failure.kind() != Kind.TIMEOUT && isHarmless(),
                 failure.kind() != Kind.CONNECT,
                 () -> decode.onRefused(Refusals.unanswered(choice.worker().name(), failure))));
@@ -320,13 +307,12 @@ final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
    *
    * @param again whether the request may be sent again
    * @param connected whether the attempt cost the engine something
-   * @param refuse ends the request
    */
   private void lost(
       ChosenTarget choice, String reason, boolean again, boolean connected, Runnable refuse) {
     tally.onPrefillFailed(choice, reason);
     services.transfers().forgetPeer(choice.worker());
-    end(false);
+    attempt.end(false);
     forget();
     if (detached || !decode.drop()) {
       return;
@@ -338,42 +324,40 @@ final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
         again
             && !faults.isOwn()
             && (other || decodesWhole)
-            && decode.takesAttempt()
+            && decode.attempts().beginsAgain()
             && (!connected || services.retries().take());
     if (!retried) {
       refuse.run();
-    } else if (other) {
+      return;
+    }
+    services.metrics().onRetry(choice.worker().name(), reason);
+    if (other) {
       place();
     } else {
       serveWhole("prefill_failed");
     }
   }
 
-  // ---- what the decode leg reports ------------------------------------------------------------
-
   /** The transfer is over, and nothing of the request is needed again. */
   @Override
   public void onBegun() {
-    if (answeredNs != 0 && prefiller != null && decoder != null && inbound.streams()) {
-      long ns = services.nowNs() - answeredNs;
-      services.metrics().onTransferred(prefiller.name(), decoder.worker().name(), ns);
+    if (decoder != null && inbound.streams()) {
+      handover.measure(services.metrics(), decoder.worker(), services.nowNs());
     }
-    transfer = null;
-    answer = PrefillAnswer.NONE;
-    if (leg == null) {
-      end(true);
+    handover.forget();
+    if (!attempt.isSent()) {
+      attempt.end(true);
     }
   }
 
   @Override
   public boolean losesTransfer() {
-    Transfer failed = transfer;
-    if (failed == null || lostOnce || !dialect().isSerial()) {
+    FleetWorker prefiller = handover.worker();
+    if (prefiller == null || !handover.losesOnce()) {
       return false;
     }
-    lostOnce = true;
     if (placing.candidates().hasOther(services.nowNs())) {
-      placing.candidates().onFailed(failed.prefill());
+      placing.candidates().onFailed(prefiller);
     }
     cancel();
     return true;
@@ -381,64 +365,45 @@ final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
 
   @Override
   public void onFailed(boolean sent) {
-    if (transfer == null || !sent) {
-      return;
-    }
-    if (!dialect().isSerial() || takenOver || agedMs() >= dialect().reusableMs()) {
-      services.transfers().forgetPeer(transfer.prefill());
+    FleetWorker prefiller = handover.worker();
+    if (prefiller != null && sent && !handover.survivesFailure(services.nowNs())) {
+      services.transfers().forgetPeer(prefiller);
       cancel();
     }
-    takenOver = true;
-  }
-
-  private long agedMs() {
-    return (services.nowNs() - answeredNs) / 1_000_000;
   }
 
   /** A leg that still runs goes on to its end, which frees its blocks. */
   @Override
   public void onServed() {
     detached = true;
+    earlier.onServed();
   }
 
   @Override
   public void onAlive() {
-    if (chosen != null) {
-      chosen.onAlive();
-    }
+    attempt.onAlive();
   }
 
   @Override
   public void onOver() {
+    earlier.onOver();
     if (!detached) {
       cancel();
-    } else if (leg == null) {
-      end(true);
+    } else if (!attempt.isSent()) {
+      attempt.end(true);
     }
   }
 
   private void cancel() {
-    if (leg != null) {
-      leg.cancel();
-      leg = null;
+    if (attempt.cancel()) {
       faults.onAbandoned(services.nowNs());
     }
-    end(false);
+    attempt.end(false);
     forget();
   }
 
   private void forget() {
     tally.onPrefillGivenUp();
-    answeredNs = 0;
-    transfer = null;
-    answer = PrefillAnswer.NONE;
-  }
-
-  private void end(boolean success) {
-    ChosenTarget ended = chosen;
-    chosen = null;
-    if (ended != null) {
-      ended.onFinished(success);
-    }
+    handover.forget();
   }
 }

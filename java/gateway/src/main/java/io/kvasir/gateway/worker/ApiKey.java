@@ -11,8 +11,8 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The key that an engine demands of its clients, or of those who sign what they send. No text that
- * this class makes repeats the key, so that it cannot reach logs, lists or errors. Immutable.
+ * The key that an engine demands of its clients. No text that this class makes repeats the key, so
+ * that it cannot reach logs, lists or errors. Immutable.
  */
 public final class ApiKey {
 
@@ -90,11 +90,6 @@ public final class ApiKey {
   /** {@return the value of the field {@code Authorization} that presents the key} */
   String authorization() {
     return "Bearer " + value;
-  }
-
-  /** {@return the key's characters, to sign with} */
-  public byte[] bytes() {
-    return value.getBytes(StandardCharsets.US_ASCII);
   }
 
   @Override

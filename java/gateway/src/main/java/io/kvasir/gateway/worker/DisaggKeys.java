@@ -73,8 +73,7 @@ final class DisaggKeys {
     if (values.containsKey(BOOTSTRAP_PORT) && values.containsKey(BOOTSTRAP)) {
       throw new IllegalArgumentException("only one of bootstrap and bootstrap_port must be given");
     }
-    HostPort bootstrap =
-        hostPort(BOOTSTRAP, number(BOOTSTRAP_PORT, HostPort.MAX, DisaggSpec.BOOTSTRAP_PORT));
+    HostPort bootstrap = hostPort(BOOTSTRAP, number(BOOTSTRAP_PORT, HostPort.MAX, 0));
     HostPort sideChannel = hostPort(SIDE_CHANNEL, DisaggSpec.SIDE_CHANNEL_PORT);
     return new DisaggSpec(
         role,
@@ -83,7 +82,7 @@ final class DisaggKeys {
         bootstrap.port,
         sideChannel.host,
         sideChannel.port,
-        engineId(ranks),
+        engineId(prefill && dialect == DisaggDialect.NIXL_PUSH, ranks),
         number(TP_SIZE, MAX_TP_SIZE, 1));
   }
 
@@ -149,26 +148,31 @@ final class DisaggKeys {
           key + " must be HOST or HOST:PORT, not '" + Errors.shown(text) + "'");
     }
     int stated = matcher.group(2) == null ? port : Integer.parseInt(matcher.group(2));
-    if (stated < 1 || stated > HostPort.MAX) {
+    if (matcher.group(2) != null && (stated < 1 || stated > HostPort.MAX)) {
       throw new IllegalArgumentException(
           key + ": the port must be 1 to " + HostPort.MAX + ", not " + stated);
     }
     return new HostPort(matcher.group(1), stated);
   }
 
-  private @Nullable String engineId(int ranks) {
+  /** The id of a worker's engine, which no endpoint of vLLM says. */
+  private @Nullable String engineId(boolean required, int ranks) {
     String id = text(ENGINE_ID);
+    if (id == null && required) {
+      throw new IllegalArgumentException(
+          "engine_id must be given with role=prefill and disagg=nixl_push, for example"
+              + " engine_id=prefill-0-dp{r}");
+    }
     if (id != null && !ID.matcher(id).matches()) {
       throw new IllegalArgumentException(
           "engine_id must have 1 to 256 visible ASCII characters without spaces");
     }
-    if (id != null && ranks > 1 && !id.contains(DisaggSpec.RANK)) {
+    if (id != null && ranks != 1 && !id.contains(DisaggSpec.RANK)) {
       throw new IllegalArgumentException(
           "engine_id must have "
               + DisaggSpec.RANK
-              + " where the rank's number is, because each of the "
-              + ranks
-              + " ranks has an id of its own");
+              + " where the rank's number is, because each rank has an id of its own, unless"
+              + " ranks=1 is given");
     }
     return id;
   }

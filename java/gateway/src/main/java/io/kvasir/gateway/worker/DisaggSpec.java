@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * @param dialect the protocol of its transfers; without meaning for role both
  * @param bootstrapHost the host of its bootstrap server, as workers of role decode reach it: with
  *     Mooncake and SGLang
- * @param bootstrapPort the port of its bootstrap server
+ * @param statedBootstrapPort the port of its bootstrap server; 0 if not stated
  * @param sideChannelHost the host at which its ranks exchange handshakes: with NIXL's push
  * @param sideChannelPort the port of its rank 0; a rank's is as many higher as its number
  * @param engineId the id of its engine in transfers, in which {@code {r}} is the rank's number;
@@ -20,7 +20,7 @@ public record DisaggSpec(
     WorkerRole role,
     DisaggDialect dialect,
     String bootstrapHost,
-    int bootstrapPort,
+    int statedBootstrapPort,
     String sideChannelHost,
     int sideChannelPort,
     @Nullable String engineId,
@@ -41,7 +41,7 @@ public record DisaggSpec(
           WorkerRole.BOTH,
           DisaggDialect.NIXL,
           "localhost",
-          BOOTSTRAP_PORT,
+          0,
           "localhost",
           SIDE_CHANNEL_PORT,
           null,
@@ -52,9 +52,14 @@ public record DisaggSpec(
     return role != WorkerRole.DECODE || dialect != DisaggDialect.BOOTSTRAP;
   }
 
+  /** {@return the port of its bootstrap server} */
+  public int bootstrapPort() {
+    return statedBootstrapPort > 0 ? statedBootstrapPort : BOOTSTRAP_PORT;
+  }
+
   /** {@return the URL of its bootstrap server} */
   public String bootstrapUrl() {
-    return "http://" + bootstrapHost + ":" + bootstrapPort;
+    return "http://" + bootstrapHost + ":" + bootstrapPort();
   }
 
   /**

@@ -94,7 +94,20 @@ final class SglangProbe implements FlavorProbe {
         -1,
         oneNode ? events(events, Math.max(1, ranks), url) : null,
         hasOtherPools(info, answers),
+        disagg(info),
         Map.of());
+  }
+
+  /** The mode is the text "null" of a server that serves whole requests. */
+  private static @Nullable DisaggFacts disagg(JsonNode info) {
+    String mode = EngineJson.text(info, "disaggregation_mode");
+    if (mode == null) {
+      return null;
+    }
+    WorkerRole role = mode.equals("null") ? WorkerRole.BOTH : WorkerRole.named(mode);
+    int port =
+        EngineJson.number(info, "disaggregation_bootstrap_port", 1, EventEndpoints.MAX_PORT, 0);
+    return role == null ? null : new DisaggFacts(role, port);
   }
 
   private static boolean hasOtherPools(JsonNode info, Map<String, byte[]> answers) {

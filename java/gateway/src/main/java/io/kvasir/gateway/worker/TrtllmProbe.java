@@ -51,6 +51,7 @@ final class TrtllmProbe implements FlavorProbe {
         -1,
         null,
         false,
+        null,
         Map.of());
   }
 }

@@ -51,6 +51,7 @@ final class VllmProbe implements FlavorProbe {
         whole ? ranks.first().intValue() : -1,
         null,
         false,
+        null,
         Map.of());
   }
 }

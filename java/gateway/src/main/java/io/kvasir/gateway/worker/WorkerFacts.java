@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param events where block events come from; null if unknown
  * @param partlyAnnounced whether it has windows or recurrent layers that its block events leave
  *     out, so that it may reuse less than they say
+ * @param disagg the part of requests that it serves; null if unknown
  * @param adapters the LoRA adapters and their base models, by the names that requests use
  */
 public record WorkerFacts(
@@ -24,10 +25,12 @@ public record WorkerFacts(
     int firstRank,
     @Nullable EventEndpoints events,
     boolean partlyAnnounced,
+    @Nullable DisaggFacts disagg,
     Map<String, String> adapters) {
 
   /** Nothing is known. */
-  public static final WorkerFacts NONE = new WorkerFacts(null, 0, 0, 0, -1, null, false, Map.of());
+  public static final WorkerFacts NONE =
+      new WorkerFacts(null, 0, 0, 0, -1, null, false, null, Map.of());
 
   /** Copies the map. */
   public WorkerFacts {
@@ -41,6 +44,6 @@ public record WorkerFacts(
    */
   public WorkerFacts withAdapters(Map<String, String> now) {
     return new WorkerFacts(
-        version, blockSize, kvBlocks, ranks, firstRank, events, partlyAnnounced, now);
+        version, blockSize, kvBlocks, ranks, firstRank, events, partlyAnnounced, disagg, now);
   }
 }

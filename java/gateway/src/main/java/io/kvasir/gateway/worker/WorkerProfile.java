@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param kvBlocks KV blocks of each rank; 0 if unknown
  * @param events where block events come from; null if unknown
  * @param partlyAnnounced whether it may reuse less than its block events say
+ * @param bootstrapPort the port of its bootstrap server; without meaning for role both
  * @param forwardPasses where each rank publishes the metrics of its steps; empty if unknown
  * @param problems where statement and engine contradict each other, in words
  */
@@ -28,6 +29,7 @@ public record WorkerProfile(
     long kvBlocks,
     @Nullable EventEndpoints events,
     boolean partlyAnnounced,
+    int bootstrapPort,
     List<String> forwardPasses,
     List<String> problems) {
 
@@ -64,6 +66,7 @@ public record WorkerProfile(
         facts.kvBlocks(),
         events(spec, facts, ranks, offset, problems),
         facts.partlyAnnounced(),
+        bootstrapPort(spec.disagg(), facts.disagg(), problems),
         forwardPasses(spec, ranks, offset, problems),
         problems);
   }
@@ -83,8 +86,25 @@ public record WorkerProfile(
         kvBlocks,
         events,
         partlyAnnounced,
+        bootstrapPort,
         forwardPasses,
         problems);
+  }
+
+  private static int bootstrapPort(
+      DisaggSpec stated, @Nullable DisaggFacts found, List<String> problems) {
+    if (found == null) {
+      return stated.bootstrapPort();
+    }
+    if (found.role() != stated.role()) {
+      problems.add("role is " + stated.role().id() + ", but the engine says " + found.role().id());
+    }
+    int port = stated.statedBootstrapPort();
+    if (port > 0 && found.bootstrapPort() > 0 && port != found.bootstrapPort()) {
+      problems.add(
+          "bootstrap_port is stated as " + port + ", but the engine says " + found.bootstrapPort());
+    }
+    return port == 0 && found.bootstrapPort() > 0 ? found.bootstrapPort() : stated.bootstrapPort();
   }
 
   private static int stated(

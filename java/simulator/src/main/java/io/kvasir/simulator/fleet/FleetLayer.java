@@ -4,6 +4,7 @@ import io.kvasir.hash.HashedRequest;
 import io.kvasir.model.Request;
 import io.kvasir.simulator.workload.Arrivals;
 import java.util.List;
+import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
 /** Chooses a worker for each request (port). Confined to the thread that drives the replay. */
@@ -125,8 +126,20 @@ public interface FleetLayer extends AutoCloseable {
    */
   void onIterated(int worker, IteratedWorker ran, long endNs);
 
+  /**
+   * Reports the workers that have got something to do since the last call without a request.
+   *
+   * @param changed receives their indices
+   */
+  default void changed(IntConsumer changed) {}
+
   /** {@return the counts of the layer's decisions; null for a single worker} */
   @Nullable FleetResult result();
+
+  /** {@return what became of requests of two legs; null if all requests are served whole} */
+  default @Nullable ApartResult apart() {
+    return null;
+  }
 
   @Override
   void close();

@@ -3,6 +3,7 @@ package io.kvasir.simulator.fleet;
 import io.kvasir.event.BlockEvent;
 import io.kvasir.fleet.router.EngineMetrics;
 import io.kvasir.fleet.router.FleetRequest;
+import io.kvasir.fleet.router.FleetRequestBuilder;
 import io.kvasir.fleet.router.FleetRouter;
 import io.kvasir.fleet.router.FleetRouterProvider;
 import io.kvasir.fleet.router.FleetRouterSetup;
@@ -12,6 +13,7 @@ import io.kvasir.fleet.router.Prompt;
 import io.kvasir.fleet.router.RankCapacity;
 import io.kvasir.fleet.router.Reason;
 import io.kvasir.fleet.router.RouteOutcome;
+import io.kvasir.fleet.router.legs.Leg;
 import io.kvasir.fleet.router.trtllm.DisaggParams;
 import io.kvasir.fleet.router.trtllm.KvCacheAwareFleetRouter;
 import io.kvasir.fleet.router.trtllm.ServerDescription;
@@ -140,18 +142,13 @@ public final class RoutedFleet implements FleetLayer {
 
   @Override
   public @Nullable Routed route(HashedRequest hashed, long atNs) {
-    advance(atNs);
-    if (settings.router().readsMetrics()) {
-      metrics.answer(atNs, this::onMetrics);
-    }
-    Request request = hashed.request();
-    FleetRequest asked =
-        FleetRequest.builder(request.id(), Prompt.of(request.tokens()))
-            .conversationId(request.conversationId())
-            .scope(request.scope())
-            .targets(targets)
-            .hashes(naming, tokensPerBlock, hashed.hashes())
-            .build();
+    return route(hashed, Leg.WHOLE, FleetRequest.NO_WORKER, atNs);
+  }
+
+  /** As {@link #route(HashedRequest, long)}, for a part of a request. */
+  @Nullable Routed route(HashedRequest hashed, Leg leg, long prefilledBy, long atNs) {
+    catchUp(atNs);
+    FleetRequest asked = describe(hashed, leg, prefilledBy);
     RouteOutcome outcome = ask(() -> router.route(asked));
     if (outcome instanceof RouteOutcome.Placed placed) {
       return placed(hashed, asked, placed.placement());
@@ -170,6 +167,24 @@ public final class RoutedFleet implements FleetLayer {
       settle(hashed, asked, outcome);
     }
     return null;
+  }
+
+  /** A part of a request as the router sees it. */
+  FleetRequest describe(HashedRequest hashed, Leg leg, long prefilledBy) {
+    Request request = hashed.request();
+    FleetRequestBuilder asked =
+        FleetRequest.builder(request.id(), Prompt.of(request.tokens()))
+            .conversationId(request.conversationId())
+            .scope(request.scope())
+            .targets(targets)
+            .prefilledBy(prefilledBy)
+            .hashes(naming, tokensPerBlock, hashed.hashes());
+    return leg.of(asked, true, 0).build();
+  }
+
+  /** The router, for previews after {@link #catchUp}. */
+  FleetRouter router() {
+    return router;
   }
 
   private void settle(HashedRequest hashed, FleetRequest asked, RouteOutcome outcome) {
@@ -209,6 +224,14 @@ public final class RoutedFleet implements FleetLayer {
     nowNs = atNs;
   }
 
+  /** Passes everything that the router can know by now to it. */
+  void catchUp(long atNs) {
+    advance(atNs);
+    if (settings.router().readsMetrics()) {
+      metrics.answer(atNs, this::onMetrics);
+    }
+  }
+
   @Override
   public List<Outcome> outcomes(long atNs) {
     if (waiting > 0) {
@@ -240,6 +263,13 @@ public final class RoutedFleet implements FleetLayer {
           nowNs = atNs;
           ask(() -> router.onTokens(attempts.get(request.id()), 1));
         });
+  }
+
+  /** The prompt of a request without an answer of its own has been computed, by now. */
+  void onPromptComputed(Request request, long atNs) {
+    advance(atNs);
+    endPrompt(request);
+    ask(() -> router.onPrefillDone(attempts.get(request.id())));
   }
 
   @Override

@@ -17,6 +17,7 @@ final class RankMeter implements StepEngine {
   private boolean prefilled;
   private final LoadOverTime.Builder load = new LoadOverTime.Builder();
   private long nowNs;
+  private long stepNs;
   private long busyNs;
   private long peakActiveBlocks;
   private Occupancy lastOccupancy;
@@ -30,6 +31,7 @@ final class RankMeter implements StepEngine {
   /** Sets the time at which the next step begins. */
   void startAt(long startNs) {
     nowNs = startNs;
+    stepNs = 0;
   }
 
   @Override
@@ -39,9 +41,15 @@ final class RankMeter implements StepEngine {
     peakActiveBlocks = Math.max(peakActiveBlocks, lastOccupancy.activeBlocks());
     prefilled = prefills(plan);
     long durationNs = engine.step(plan);
+    stepNs = Math.max(1, durationNs);
     busyNs += durationNs;
     load.add(nowNs, durationNs);
     return durationNs;
+  }
+
+  /** Duration of the step since {@link #startAt}, at least 1; 0 if there was none. */
+  long stepNs() {
+    return stepNs;
   }
 
   private static boolean prefills(StepPlan plan) {

@@ -11,6 +11,8 @@ import io.kvasir.hash.BlockHasher;
 import io.kvasir.hash.BlockHashes;
 import io.kvasir.hash.HashedRequest;
 import io.kvasir.hash.NativeBlockHasher;
+import io.kvasir.simulator.fleet.ApartFleet;
+import io.kvasir.simulator.fleet.ApartSettings;
 import io.kvasir.simulator.fleet.FleetLayer;
 import io.kvasir.simulator.fleet.FleetSettings;
 import io.kvasir.simulator.fleet.RoutedFleet;
@@ -109,6 +111,56 @@ public final class Replay {
     return run(workload, settings, fleet, place, timed(settings), progress);
   }
 
+  /**
+   * Replays a workload to its end with prompts on some workers and answers on others.
+   *
+   * @param workload the requests
+   * @param settings settings that all workers share, in mode {@link ReplayMode.Apart}; every replay
+   *     creates its own workers
+   * @param apart the workers and their routers
+   * @param place where each worker's pools live
+   * @param progress is called with the progress
+   * @return the measurements
+   * @throws IllegalArgumentException as for one fleet
+   * @throws IllegalStateException if all ranks of a worker are retired, or one stops making
+   *     progress, which is a defect
+   */
+  public static ReplayResult run(
+      Workload workload,
+      ReplaySettings settings,
+      ApartSettings apart,
+      RankPools.Place place,
+      ReplayProgress progress) {
+    if (!(settings.mode() instanceof ReplayMode.Apart mode)) {
+      throw new IllegalArgumentException("mode must be apart, not " + settings.mode().id());
+    }
+    ApartFleet fleet =
+        new ApartFleet(
+            apart,
+            routed(settings, apart.prefill()),
+            routed(settings, apart.decode()),
+            tokens -> ReplayMode.Apart.TRANSFER_BASE_NS + mode.transfer().durationNs(tokens));
+    RankCollective alone = new SoleCollective(settings.ranks());
+    return run(
+        workload,
+        settings,
+        fleet,
+        (hasher, workers, metrics) ->
+            ApartWorkers.add(settings, mode, fleet, alone, place, hasher, workers, metrics),
+        progress);
+  }
+
+  private static RoutedFleet routed(ReplaySettings settings, FleetSettings fleet) {
+    ReplaySettings.Pool pool = settings.pool();
+    return new RoutedFleet(
+        fleet,
+        pool.hashFormat(),
+        pool.tokensPerBlock(),
+        settings.ranks(),
+        new RankCapacity(pool.blocks(), settings.executor().tokenBudget()),
+        settings.measures().targets());
+  }
+
   /** Replays with an engine for each rank, shared by all workers. */
   static ReplayResult run(
       Workload workload,
@@ -118,16 +170,7 @@ public final class Replay {
       IntFunction<StepEngine> engines,
       ReplayProgress progress) {
     RankCollective alone = new SoleCollective(settings.ranks());
-    ReplaySettings.Pool pool = settings.pool();
-    FleetLayer layer =
-        new RoutedFleet(
-            fleet,
-            pool.hashFormat(),
-            pool.tokensPerBlock(),
-            settings.ranks(),
-            new RankCapacity(pool.blocks(), settings.executor().tokenBudget()),
-            settings.measures().targets());
-    return run(workload, settings, layer, alone, place, engines, progress);
+    return run(workload, settings, routed(settings, fleet), alone, place, engines, progress);
   }
 
   private static IntFunction<StepEngine> timed(ReplaySettings settings) {
@@ -144,24 +187,45 @@ public final class Replay {
       RankPools.Place place,
       IntFunction<StepEngine> engines,
       ReplayProgress progress) {
+    return run(
+        workload,
+        settings,
+        fleet,
+        (hasher, workers, metrics) -> {
+          for (int i = 0; i < fleet.workers(); i++) {
+            WorkerTally tally = new WorkerTally(settings.ranks(), metrics);
+            workers.add(
+                new ReplayWorker(
+                    settings, fleet.followsBlocks(), collective, place, hasher, engines, tally),
+                tally);
+          }
+        },
+        progress);
+  }
+
+  /** Makes the workers of a replay. */
+  private interface WorkerMaker {
+    void add(BlockHasher hasher, ReplayWorkers workers, ReplayMetrics metrics);
+  }
+
+  private static ReplayResult run(
+      Workload workload,
+      ReplaySettings settings,
+      FleetLayer fleet,
+      WorkerMaker maker,
+      ReplayProgress progress) {
     long startedNs = System.nanoTime();
     ReplaySettings.Pool pool = settings.pool();
     BlockHasher hasher = NativeBlockHasher.of(pool.hashFormat(), pool.tokensPerBlock());
     UpperBound upperBound = new UpperBound(pool.tokensPerBlock());
     Measures measures = settings.measures();
     ReuseDistances reuse = measures.reuseCurve() ? new ReuseDistances(pool.tokensPerBlock()) : null;
-    boolean answers = settings.mode() instanceof ReplayMode.Aggregated;
+    boolean answers = !(settings.mode() instanceof ReplayMode.Context);
     try (Arrivals arrivals = workload.start(preparation(hasher, upperBound, reuse, answers));
         ReplayWorkers workers = new ReplayWorkers();
         fleet) {
       ReplayMetrics metrics = new ReplayMetrics(arrivals, fleet, measures);
-      for (int i = 0; i < fleet.workers(); i++) {
-        WorkerTally tally = new WorkerTally(settings.ranks(), metrics);
-        workers.add(
-            new ReplayWorker(
-                settings, fleet.followsBlocks(), collective, place, hasher, engines, tally),
-            tally);
-      }
+      maker.add(hasher, workers, metrics);
       ReplayDrive drive = new ReplayDrive(workers.all(), fleet, arrivals, metrics);
       long virtualNs = drive.toEnd(progress, workload.plannedRequests());
       metrics.rejections().forEach(rejection -> upperBound.exclude(rejection.requestId()));

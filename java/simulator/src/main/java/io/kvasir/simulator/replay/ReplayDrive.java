@@ -76,6 +76,7 @@ record ReplayDrive(
         submit(due, routed, nowNs);
       }
     }
+    fleet.changed(due::changed);
   }
 
   private void submit(DueWorkers due, FleetLayer.Routed routed, long nowNs) {

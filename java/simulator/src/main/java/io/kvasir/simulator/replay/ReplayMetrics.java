@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Confined to the thread that drives the replay.
  */
-final class ReplayMetrics {
+final class ReplayMetrics implements RequestOutcomes {
 
   private final Arrivals arrivals;
   private final FleetLayer fleet;
@@ -58,16 +58,19 @@ final class ReplayMetrics {
     inFlight.put(request.id(), new InFlight(nowNs));
   }
 
-  void onPlaced(AdpReason reason) {
+  @Override
+  public void onPlaced(AdpReason reason) {
     decisions.merge(reason, 1L, Long::sum);
   }
 
-  /** A request started for the first time. */
-  void onStarted(Request request, long nowNs) {
+  @Override
+  public boolean onStarted(Request request, long nowNs) {
     queue.add(nowNs - inFlight.get(request.id()).arrivedNs);
+    return true;
   }
 
-  void onToken(Request request, int index, long nowNs) {
+  @Override
+  public void onToken(Request request, int index, long nowNs) {
     InFlight times = inFlight.get(request.id());
     if (index < times.tokens) {
       return; // the rank was retired before the KV was sent, so the token is a recomputation
@@ -87,7 +90,8 @@ final class ReplayMetrics {
     fleet.onToken(request, index, nowNs);
   }
 
-  void onFinished(Request request, int[] answer, long nowNs) {
+  @Override
+  public void onFinished(Request request, int[] answer, long nowNs) {
     completed++;
     InFlight times = inFlight.remove(request.id());
     if (objective != null
@@ -98,7 +102,8 @@ final class ReplayMetrics {
     arrivals.onFinished(request, answer, nowNs);
   }
 
-  void onRejected(Request request, String reason, long nowNs) {
+  @Override
+  public void onRejected(Request request, String reason, long nowNs) {
     rejections.add(new Rejection(request.id(), reason));
     inFlight.remove(request.id());
     fleet.onEnded(request, false, nowNs);
@@ -130,6 +135,7 @@ final class ReplayMetrics {
     return new ReplayResult(
         settings,
         fleet.result(),
+        fleet.apart(),
         arrived,
         completed,
         rejections,

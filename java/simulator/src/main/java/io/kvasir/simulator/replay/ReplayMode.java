@@ -22,6 +22,28 @@ public sealed interface ReplayMode {
   }
 
   /**
+   * Prompts on the ranks of one worker and answers on those of another.
+   *
+   * @param transfer models the transfer of the KV between them
+   * @param prefills whether these ranks compute the prompts
+   */
+  record Apart(KvTransfer transfer, boolean prefills) implements ReplayMode {
+
+    /** Time of a transfer besides that of its bytes. */
+    static final long TRANSFER_BASE_NS = 1_000_000;
+
+    /** Checks that there is a transfer. */
+    public Apart {
+      Objects.requireNonNull(transfer, "transfer");
+    }
+
+    @Override
+    public String id() {
+      return "apart";
+    }
+  }
+
+  /**
    * Prefill only: a request ends with its first token and holds its blocks until its KV is sent. A
    * generation worker with unlimited capacity continues it.
    *

@@ -1,6 +1,7 @@
 package io.kvasir.simulator.replay;
 
 import io.kvasir.engine.adp.AdpReason;
+import io.kvasir.simulator.fleet.ApartResult;
 import io.kvasir.simulator.fleet.FleetResult;
 import java.util.List;
 import java.util.Map;
@@ -16,6 +17,9 @@ import org.jspecify.annotations.Nullable;
  *
  * @param settings the settings of each worker
  * @param fleet decisions of the fleet layer; null if there was none
+ * @param apart what became of requests whose prompt and answer different workers compute; null if
+ *     each worker serves whole requests. If present, {@code fleet} is that of the prefill workers,
+ *     whose ranks come first
  * @param requests requests that arrived
  * @param completed requests that were answered
  * @param rejections rejected requests with reasons, in order
@@ -39,6 +43,7 @@ import org.jspecify.annotations.Nullable;
 public record ReplayResult(
     ReplaySettings settings,
     @Nullable FleetResult fleet,
+    @Nullable ApartResult apart,
     long requests,
     long completed,
     List<Rejection> rejections,

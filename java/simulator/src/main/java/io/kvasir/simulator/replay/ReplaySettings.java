@@ -111,8 +111,11 @@ public record ReplaySettings(
         Measures.NONE);
   }
 
-  /** {@return the executor options in this mode; in context mode with the transfer} */
+  /** {@return the executor options in this mode; with the transfer on ranks that send KV} */
   public ExecutorOptions executorOptions() {
+    if (mode instanceof ReplayMode.Apart apart && apart.prefills()) {
+      return executor.withKvTransfer(apart.transfer());
+    }
     return mode instanceof ReplayMode.Context context
         ? executor.withKvTransfer(context.transfer())
         : executor;
@@ -120,11 +123,11 @@ public record ReplaySettings(
 
   /**
    * {@return the shape of each rank's pool, with leases for all requests, plus as many in transfer
-   * in context mode; each lease may take the whole pool; no events}
+   * on ranks that send or receive KV; each lease may take the whole pool; no events}
    */
   public PoolShape poolShape() {
     int active = executor.maxActiveRequests();
-    int leases = mode instanceof ReplayMode.Context ? 2 * active : active;
+    int leases = mode instanceof ReplayMode.Aggregated ? active : 2 * active;
     return new PoolShape(pool.blocks(), pool.tokensPerBlock, leases, pool.blocks(), 0);
   }
 

@@ -1,6 +1,7 @@
 package io.kvasir.simulator.replay;
 
 import io.kvasir.engine.execute.AdpWorker;
+import io.kvasir.engine.execute.CrowdedPoolException;
 import io.kvasir.engine.execute.RankGroup;
 import io.kvasir.engine.execute.RankPools;
 import io.kvasir.engine.execute.RequestListener;
@@ -20,6 +21,7 @@ import io.kvasir.simulator.workload.Arrivals;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
@@ -42,6 +44,9 @@ final class ReplayWorker implements AutoCloseable {
 
   /** Continues requests after the context ranks; null if the ranks generate the answers. */
   private final @Nullable Generation generation;
+
+  /** Blocks whose KV comes from prefill workers; null if there are none. */
+  private final @Nullable ArrivingBlocks arriving;
 
   /** Combines a rank's measurements with its counts. */
   interface RankSummary {
@@ -84,6 +89,10 @@ final class ReplayWorker implements AutoCloseable {
             .group(group)
             .open((rank, pool) -> metered(engines.apply(rank), pool), outputs);
     this.nextEvent = new long[self.ranks()];
+    this.arriving =
+        settings.mode() instanceof ReplayMode.Apart apart && !apart.prefills()
+            ? new ArrivingBlocks(worker, self.ranks(), settings.executor().maxActiveRequests())
+            : null;
   }
 
   private StepEngine metered(StepEngine engine, BlockPool pool) {
@@ -92,8 +101,14 @@ final class ReplayWorker implements AutoCloseable {
     return meter;
   }
 
-  ReplaySettings settings() {
-    return settings;
+  /** The blocks whose KV comes from prefill workers. */
+  ArrivingBlocks arriving() {
+    return Objects.requireNonNull(arriving, "arriving");
+  }
+
+  /** Moves the end of a request's transfer. */
+  void endTransferAt(long requestId, long endNs) {
+    worker.endTransferAt(requestId, endNs);
   }
 
   /** Modelled time in which at least one rank of this process prefilled. */
@@ -117,29 +132,46 @@ final class ReplayWorker implements AutoCloseable {
 
   /** When the next transfer or answer ends outside an iteration, or {@link Arrivals#NEVER}. */
   long nextWakeNs() {
-    return generation == null ? Arrivals.NEVER : Math.min(worker.nextWakeNs(), generation.nextNs());
+    return Math.min(worker.nextWakeNs(), generation == null ? Arrivals.NEVER : generation.nextNs());
   }
 
   /** Ends the transfers and answers that are due by now; true if there were any. */
   boolean wake(long nowNs) {
-    if (generation == null || nextWakeNs() > nowNs) {
+    if (nextWakeNs() > nowNs) {
       return false;
     }
     worker.endTransfers(nowNs);
-    generation.reportUntil(nowNs);
+    if (generation != null) {
+      generation.reportUntil(nowNs);
+    }
     return true;
   }
 
   /** Runs an iteration without the ranks of unhealthy devices. */
   long iterate(long nowNs) {
     meters.forEach(meter -> meter.startAt(nowNs));
-    long durationNs = worker.iterate(nowNs);
+    long durationNs = step(nowNs);
     boolean prefilled = false;
     for (RankMeter meter : meters) {
       prefilled |= meter.takePrefilled();
     }
     prefillNs += prefilled ? durationNs : 0;
     return durationNs;
+  }
+
+  /**
+   * An iteration. A rank where arriving KV leaves no room to start anything has no part in it: the
+   * steps of the others have run and ended.
+   */
+  private long step(long nowNs) {
+    try {
+      return worker.iterate(nowNs);
+    } catch (CrowdedPoolException e) {
+      if (arriving == null || arriving.isEmpty() || !CrowdedPoolException.only(e)) {
+        throw e;
+      }
+      return meters.stream().mapToLong(RankMeter::stepNs).max().orElse(0);
+    }
   }
 
   /** Passes on the block events of its ranks since the last call. Settles the pools. */

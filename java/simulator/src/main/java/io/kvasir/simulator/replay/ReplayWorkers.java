@@ -19,6 +19,10 @@ final class ReplayWorkers implements AutoCloseable {
     paced.add(new PacedWorker(worker, tally));
   }
 
+  ReplayWorker worker(int index) {
+    return owned.get(index);
+  }
+
   /** The workers by index. */
   List<PacedWorker> all() {
     return Collections.unmodifiableList(paced);

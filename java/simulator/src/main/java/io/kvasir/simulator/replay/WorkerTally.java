@@ -18,7 +18,7 @@ final class WorkerTally implements RequestListener {
 
   private static final int[] NO_ANSWER = {};
 
-  private final ReplayMetrics metrics;
+  private final RequestOutcomes metrics;
   private final long[] placed;
   private final long[] inputTokens;
   private final long[] cachedTokens;
@@ -31,7 +31,7 @@ final class WorkerTally implements RequestListener {
   @SuppressWarnings("ArrayRecordComponent") // value semantics of the array are never used
   private record End(Request request, int[] answer, @Nullable String reason, long atNs) {}
 
-  WorkerTally(int ranks, ReplayMetrics metrics) {
+  WorkerTally(int ranks, RequestOutcomes metrics) {
     this.metrics = metrics;
     this.placed = new long[ranks];
     this.inputTokens = new long[ranks];
@@ -58,8 +58,7 @@ final class WorkerTally implements RequestListener {
   @Override
   public void onStarted(Request request, int rank, int cached, boolean resumed, long nowNs) {
     running.add(request.id());
-    if (!resumed) {
-      metrics.onStarted(request, nowNs);
+    if (!resumed && metrics.onStarted(request, nowNs)) {
       inputTokens[rank] += request.promptTokens();
       cachedTokens[rank] += cached;
     }

@@ -231,6 +231,6 @@ final class HtmlCharts {
     int perWorker = result.settings().ranks();
     return result.fleet() == null
         ? Integer.toString(rank)
-        : "w" + rank / perWorker + "/" + rank % perWorker;
+        : RankTable.worker(result, rank / perWorker) + "/" + rank % perWorker;
   }
 }

@@ -3,6 +3,7 @@ package io.kvasir.simulator.report;
 import static io.kvasir.simulator.report.Comparison.Better.HIGHER;
 import static io.kvasir.simulator.report.Comparison.Better.LOWER;
 
+import io.kvasir.simulator.fleet.ApartResult;
 import io.kvasir.simulator.fleet.FleetResult;
 import io.kvasir.simulator.replay.DurationSummary;
 import io.kvasir.simulator.replay.Objective;
@@ -55,6 +56,7 @@ public final class HtmlReport {
   private String page() {
     heading();
     comparison();
+    legs();
     firstToken();
     hitRate();
     ranks();
@@ -149,6 +151,32 @@ public final class HtmlReport {
       paragraph("A good request keeps " + objective + ".");
     }
     results.forEach(this::whatIf);
+  }
+
+  /** Prefill and decode on different workers. */
+  private void legs() {
+    for (ReplayResult result : results) {
+      ApartResult apart = result.apart();
+      if (apart != null) {
+        List<String> rows = new ArrayList<>();
+        Legs.facts(apart)
+            .forEach((name, value) -> rows.add(Html.row(name, List.of(Html.cell(value)))));
+        for (List<String> row : Legs.rows(result)) {
+          rows.add(
+              Html.row(
+                  row.get(0) + " ranks",
+                  List.of(
+                      Html.cell(
+                          row.get(2)
+                              + " requests, hit rate "
+                              + row.get(5)
+                              + ", busy "
+                              + row.get(6)))));
+        }
+        out.append(
+            Html.table("Prefill and decode under " + policies.name(result), List.of("", ""), rows));
+      }
+    }
   }
 
   /** What other fleet routers would have found. */

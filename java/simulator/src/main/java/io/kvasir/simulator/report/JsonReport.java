@@ -8,6 +8,7 @@ import com.fasterxml.jackson.core.util.Separators;
 import io.kvasir.engine.adp.AdpReason;
 import io.kvasir.fleet.router.whatif.WhatIfCounts;
 import io.kvasir.simulator.fleet.FleetResult;
+import io.kvasir.simulator.fleet.FleetSettings;
 import io.kvasir.simulator.replay.DurationSummary;
 import io.kvasir.simulator.replay.Objective;
 import io.kvasir.simulator.replay.RankResult;
@@ -86,8 +87,13 @@ public final class JsonReport {
     json.writeNumberField("rejected", result.rejected());
     writeRejections(result.rejections());
     FleetResult fleet = result.fleet();
-    if (fleet != null) {
+    if (fleet != null && result.apart() != null) {
+      Legs.write(result, result.apart(), fleet, json);
+    } else if (fleet != null) {
       writeFleet(result, fleet);
+    }
+    if (fleet != null) {
+      writeDelays(fleet.settings());
       if (!fleet.whatIf().isEmpty()) {
         writeWhatIf(fleet);
       }
@@ -152,11 +158,13 @@ public final class JsonReport {
       json.writePOJOField(arg.getKey(), arg.getValue());
     }
     json.writeEndObject();
-    writeRounded("eventDelayMs", fleet.settings().eventDelayNs() / NS_PER_MS, TIME_DECIMALS);
-    if (fleet.settings().router().readsMetrics()) {
-      writeRounded("metricDelayMs", fleet.settings().metricDelayNs() / NS_PER_MS, TIME_DECIMALS);
-      writeRounded(
-          "metricIntervalMs", fleet.settings().metricIntervalNs() / NS_PER_MS, TIME_DECIMALS);
+  }
+
+  private void writeDelays(FleetSettings settings) throws IOException {
+    writeRounded("eventDelayMs", settings.eventDelayNs() / NS_PER_MS, TIME_DECIMALS);
+    if (settings.router().readsMetrics()) {
+      writeRounded("metricDelayMs", settings.metricDelayNs() / NS_PER_MS, TIME_DECIMALS);
+      writeRounded("metricIntervalMs", settings.metricIntervalNs() / NS_PER_MS, TIME_DECIMALS);
     }
   }
 
@@ -205,6 +213,9 @@ public final class JsonReport {
       if (result.fleet() != null) {
         json.writeNumberField("instance", rank / result.settings().ranks());
       }
+      if (result.apart() != null) {
+        json.writeStringField("role", Legs.role(result, rank));
+      }
       json.writeNumberField("rank", rank % result.settings().ranks());
       json.writeNumberField("requests", of.requests());
       json.writeNumberField("inputTokens", of.inputTokens());
@@ -215,7 +226,7 @@ public final class JsonReport {
       json.writeNumberField("peakActiveBlocks", of.peakActiveBlocks());
       json.writeNumberField("evictedBlocks", of.evictedBlocks());
       json.writeNumberField("preemptions", of.preemptions());
-      if (result.settings().mode() instanceof ReplayMode.Context) {
+      if (!(result.settings().mode() instanceof ReplayMode.Aggregated)) {
         json.writeNumberField("peakInTransferRequests", of.peakInTransferRequests());
       }
       json.writeEndObject();

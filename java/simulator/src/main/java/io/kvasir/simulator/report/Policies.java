@@ -39,6 +39,9 @@ final class Policies {
   }
 
   private static String fleet(ReplayResult result) {
+    if (result.apart() != null) {
+      return result.apart().settings().routers();
+    }
     return result.fleet() == null ? "" : result.fleet().settings().router().name();
   }
 
@@ -55,6 +58,12 @@ final class Policies {
     String ranks = counted(first.settings().ranks(), "rank");
     if (first.fleet() == null) {
       return ranks;
+    }
+    if (first.apart() != null) {
+      return Legs.workers(first.apart())
+          + " of "
+          + ranks
+          + (differentFleets ? "" : ", fleet router " + fleet(first));
     }
     return counted(first.fleet().settings().workers(), "worker")
         + " of "

@@ -24,7 +24,7 @@ final class RankTable {
       RankResult of = result.ranks().get(i);
       String name = Integer.toString(i % perWorker);
       table.row(
-          result.fleet() == null ? name : "w" + i / perWorker + "/" + name,
+          result.fleet() == null ? name : worker(result, i / perWorker) + "/" + name,
           count(of.requests()),
           count(of.inputTokens()),
           count(of.cachedTokens()),
@@ -44,9 +44,14 @@ final class RankTable {
     for (int from = 0; from < result.ranks().size(); from += perWorker) {
       List<RankResult> ranks = result.ranks().subList(from, from + perWorker);
       String fullest = percent(ranks.stream().mapToDouble(RankTable::peak).max().orElse(0));
-      sums(table, "w" + from / perWorker, fullest, result, ranks);
+      sums(table, worker(result, from / perWorker), fullest, result, ranks);
     }
     return table;
+  }
+
+  /** The name of a worker. */
+  static String worker(ReplayResult result, int worker) {
+    return result.apart() == null ? "w" + worker : Legs.worker(result, worker);
   }
 
   private static double peak(RankResult rank) {

@@ -99,6 +99,10 @@ final class SettingsJson {
 
   private static void writeMode(JsonGenerator json, ReplayMode mode) throws IOException {
     json.writeStringField("mode", mode.id());
+    if (mode instanceof ReplayMode.Apart apart) {
+      json.writeNumberField("transferBandwidth", apart.transfer().bytesPerSecond() / BYTES_PER_GB);
+      json.writeNumberField("kvBytesPerToken", apart.transfer().bytesPerToken());
+    }
     if (mode instanceof ReplayMode.Context context) {
       json.writeNumberField(
           "transferBandwidth", context.transfer().bytesPerSecond() / BYTES_PER_GB);

@@ -87,6 +87,13 @@ public final class TextReport {
               "KV sent at " + measure(context.transfer().bytesPerSecond() / BYTES_PER_GB) + " GB/s",
               "answered elsewhere at " + measure(context.generationMsPerToken()) + " ms a token"));
     }
+    if (settings.mode() instanceof ReplayMode.Apart apart) {
+      wrapped(
+          List.of(
+              "prefill and decode apart",
+              "KV sent at " + measure(apart.transfer().bytesPerSecond() / BYTES_PER_GB) + " GB/s",
+              "after 1 ms"));
+    }
     line("Latencies are modelled, not measured on a GPU.");
     wrapped(List.of(("Step times: " + StepTimes.of(settings.timing())).split(", ")));
     line("Command: " + report.basis().command());
@@ -121,6 +128,10 @@ public final class TextReport {
     if (result.fleet() != null) {
       RankTable.ofWorkers(result).appendTo(out);
       line("");
+      if (result.apart() != null) {
+        Legs.table(result).appendTo(out);
+        line("");
+      }
       if (!result.fleet().whatIf().isEmpty()) {
         WhatIf.table(result.fleet()).appendTo(out);
         line("");
@@ -176,12 +187,20 @@ public final class TextReport {
                   decimals(PERCENT * result.goodShare().orElse(Double.NaN), 1),
                   objective));
     }
+    if (result.apart() != null) {
+      Legs.facts(result.apart()).forEach(this::fact);
+      fact("decode by", fleet(result.apart().decode()));
+    }
     if (result.fleet() != null) {
-      fact("workers by", fleet(result.fleet()));
+      fact(result.apart() == null ? "workers by" : "prefill by", fleet(result.fleet()));
+    }
+    if (result.fleet() != null && result.apart() == null) {
       fact("balance", "requests per worker: " + spread(result.routedPerWorker()));
     }
     fact("placed by", decisions(result.decisions(), AdpReason::id));
-    fact("balance", "requests per rank: " + spread(result.routedPerRank()));
+    if (result.apart() == null) {
+      fact("balance", "requests per rank: " + spread(result.routedPerRank()));
+    }
     long idle = result.ranks().stream().filter(rank -> rank.requests() == 0).count();
     if (idle > 0) {
       fact("", count(idle) + " of " + count(result.ranks().size()) + " ranks got no request");

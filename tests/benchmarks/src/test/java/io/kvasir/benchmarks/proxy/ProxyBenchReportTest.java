@@ -34,8 +34,16 @@ class ProxyBenchReportTest {
     List<ProxyRound> rounds = List.of(round(50, 1100, 9000), round(75, 1600, 6000));
     assertThat(ProxyBenchText.matching(rounds))
         .contains("7 (7 to 7)", "100 (100 to 100)", "11.0 (11.0 to 11.0)", "-2 (-2 to -2)");
-    ProxyRound without = new ProxyRound(DIRECT, NGINX, NGINX, null, null);
+    ProxyRound without = new ProxyRound(DIRECT, NGINX, NGINX, null, null, null);
     assertThat(ProxyBenchText.matching(List.of(without))).isEmpty();
+    assertThat(ProxyBenchText.twoLegs(List.of(without))).isEmpty();
+  }
+
+  @Test
+  void twoLegsAreComparedWithOneOfTheSameRound() {
+    List<ProxyRound> rounds = List.of(round(50, 1100, 9000), round(75, 1600, 6000));
+    assertThat(ProxyBenchText.twoLegs(rounds))
+        .contains("80.0 (80.0 to 80.0)  1.60 (1.60 to 1.60)", "0.50 (0.50 to 0.50)");
   }
 
   @Test
@@ -63,6 +71,7 @@ class ProxyBenchReportTest {
     assertThat(json.number("metrics.cpuUsPerChunk.ratio.median")).isEqualTo(2);
     assertThat(json.number("metrics.cpuUsPerRequest.newPrompts.median")).isEqualTo(90);
     assertThat(json.number("rounds.0.matching.cpuUsPerRequest")).isEqualTo(61);
+    assertThat(json.number("metrics.cpuUsPerRequest.twoLegs.median")).isEqualTo(80);
     assertThat(json.number("rounds.0.kvasir.requestsPerSecond")).isEqualTo(9000);
     assertThat(json.number("idle.heapBytes")).isEqualTo(50);
     assertThat(json.number("growth.tenths.1.heapBytes")).isEqualTo(2);
@@ -79,7 +88,8 @@ class ProxyBenchReportTest {
         NGINX,
         new ServerFigures(cpuUs, 6000, 230, firstByteUs, 2000, requestsPerSecond, 50),
         new ServerFigures(cpuUs, 6000, 230, firstByteUs + 7, 2000, requestsPerSecond - 1, 61),
-        new ServerFigures(cpuUs, 6000, 230, firstByteUs + 100, 2000, requestsPerSecond - 2, 90));
+        new ServerFigures(cpuUs, 6000, 230, firstByteUs + 100, 2000, requestsPerSecond - 2, 90),
+        new ServerFigures(cpuUs, 6000, 230, firstByteUs + 300, 2000, requestsPerSecond / 2, 80));
   }
 
   private static ProxyBenchReport report(List<ProxyRound> rounds) {

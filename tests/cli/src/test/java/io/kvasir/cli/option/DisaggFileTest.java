@@ -154,6 +154,8 @@ class DisaggFileTest {
     assertThat(Objects.requireNonNull(settings.disagg().authKey()).bytes())
         .isEqualTo(secret.getBytes(StandardCharsets.UTF_8));
     assertThat(settings.toString()).doesNotContain(secret);
+    assertThat(read(SMALL + "internal_request_auth_key: ' a phrase '\n").disagg().authKey())
+        .matches(key -> new String(key.bytes(), StandardCharsets.UTF_8).equals(" a phrase "));
     String below = "cache_transceiver_config: {internal_request_auth_key: " + secret + "}\n";
     assertThat(read(SMALL + below).disagg().authKey()).isNotNull();
 
@@ -236,6 +238,10 @@ class DisaggFileTest {
           'url: ["a:1"]' | :2: unknown key 'context_servers.url' (did you mean urls?)
           'urls: ["g:2"]' | generation_servers.urls must not have g:2, which context_servers has too: --worker names
           'urls: ["a:1"]\n  router: {type: round_robbin}' | :3: context_servers.router.type must be one of auto, round_robin,
+          'urls: ["a:1"]\n  enable_attention_dp: yes' | :3: context_servers.enable_attention_dp must be true or false, not 'yes'
+          'urls: ["a:1"]\n  tensor_parallel_size: x' | :3: context_servers.tensor_parallel_size must be an integer from 1 to
+          'urls: ["a:1"]\n  max_batch_size: 0' | :3: context_servers.max_batch_size must be an integer from 1 to
+          'urls: ["a:1"]\n  kv_cache_config: {event_buffer_max_size: abc}' | :3: context_servers.kv_cache_config.event_buffer_max_size must be an integer from 0 to
           'urls: ["a:1"]\n  router: {type: remote_http, remote_url: x}' | :3: context_servers.router.type remote_http is not supported
           'urls: ["a:1"]\n  router: {type: conversation, match: 1}' | :3: context_servers.router has an unknown key for conversation; known:
           'urls: ["a:1"]\n  router: {type: conversation, match_threshold: 2}' | :3: context_servers.router is wrong: match_threshold must be

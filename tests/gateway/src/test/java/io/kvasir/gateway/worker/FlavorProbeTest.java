@@ -48,7 +48,8 @@ class FlavorProbeTest {
             vllm:num_requests_running{engine='4',model_name='m'} 0.0
             vllm:num_requests_running{engine='5',model_name='m'} 0.0
             """);
-    assertThat(facts).isEqualTo(new WorkerFacts("0.26.1", 16, 990, 2, 4, null, false, Map.of()));
+    assertThat(facts)
+        .isEqualTo(new WorkerFacts("0.26.1", 16, 990, 2, 4, null, false, null, Map.of()));
   }
 
   @Test
@@ -97,7 +98,8 @@ class FlavorProbeTest {
             "{'version':'old','page_size':1}",
             "/metrics",
             "sglang:cache_config_info{page_size='1',num_pages='77'} 1");
-    assertThat(facts).isEqualTo(new WorkerFacts("0.5.22", 64, 77, 0, -1, null, false, Map.of()));
+    assertThat(facts)
+        .isEqualTo(new WorkerFacts("0.5.22", 64, 77, 0, -1, null, false, null, Map.of()));
   }
 
   @ParameterizedTest
@@ -123,6 +125,15 @@ class FlavorProbeTest {
     assertThat(facts.partlyAnnounced()).isEqualTo(expected);
   }
 
+  @ParameterizedTest
+  @CsvSource({"null, BOTH", "prefill, PREFILL", "decode, DECODE"})
+  void sglangSaysWhichPartOfRequestsItServes(String mode, WorkerRole role) {
+    String info =
+        "{'disaggregation_mode':'" + mode + "','disaggregation_bootstrap_port':9001,'version':'1'}";
+    assertThat(read(EngineFlavor.SGLANG, "/server_info", info).disagg())
+        .isEqualTo(new DisaggFacts(role, 9_001));
+  }
+
   @Test
   void endpointsOfOtherNodesAreNotGuessed() {
     String info =
@@ -143,7 +154,8 @@ class FlavorProbeTest {
     String info = "{'tokens_per_block':32}";
     WorkerFacts facts =
         read(EngineFlavor.TRTLLM, "/version", "{'version':'1.3.0rc27'}", "/server_info", info);
-    assertThat(facts).isEqualTo(new WorkerFacts("1.3.0rc27", 32, 0, 0, -1, null, false, Map.of()));
+    assertThat(facts)
+        .isEqualTo(new WorkerFacts("1.3.0rc27", 32, 0, 0, -1, null, false, null, Map.of()));
     facts =
         read(
             EngineFlavor.TRTLLM,
@@ -154,7 +166,8 @@ class FlavorProbeTest {
             trtllm_kv_cache_tokens_per_block{m='x'} 64.0
             trtllm_kv_cache_max_blocks 1.0123e4
             """);
-    assertThat(facts).isEqualTo(new WorkerFacts(null, 64, 10_123, 0, -1, null, false, Map.of()));
+    assertThat(facts)
+        .isEqualTo(new WorkerFacts(null, 64, 10_123, 0, -1, null, false, null, Map.of()));
   }
 
   /** Reading it would take statistics from their consumer. */

@@ -17,7 +17,7 @@ class WorkerProfileTest {
   }
 
   private static WorkerFacts facts(int blockSize, int ranks, int first, EventEndpoints events) {
-    return new WorkerFacts("0.30.0", blockSize, 9, ranks, first, events, false, Map.of());
+    return new WorkerFacts("0.30.0", blockSize, 9, ranks, first, events, false, null, Map.of());
   }
 
   @Test
@@ -34,6 +34,7 @@ class WorkerProfileTest {
                 9,
                 FOUND,
                 false,
+                8_998,
                 List.of(),
                 List.of()));
   }
@@ -54,6 +55,24 @@ class WorkerProfileTest {
             "rank_offset is stated as 4, but the engine says 2",
             "block_size is stated as 32, but the engine says 16",
             "topic is stated as x, not as kv");
+  }
+
+  @Test
+  void theRoleIsStatedAndTheBootstrapPortIsTheEngines() {
+    WorkerFacts facts =
+        new WorkerFacts(
+            null, 0, 0, 0, -1, null, false, new DisaggFacts(WorkerRole.PREFILL, 9_001), Map.of());
+    String sglang = "http://h:1,flavor=sglang";
+    assertThat(profile(sglang + ",role=prefill", facts).bootstrapPort()).isEqualTo(9_001);
+    assertThat(profile(sglang + ",role=prefill", facts).problems()).isEmpty();
+    assertThat(profile(sglang + ",role=prefill,bootstrap_port=7", facts).bootstrapPort())
+        .isEqualTo(7);
+    assertThat(profile(sglang + ",role=prefill,bootstrap_port=7", facts).problems())
+        .containsExactly("bootstrap_port is stated as 7, but the engine says 9001");
+    assertThat(profile(sglang + ",role=decode", facts).problems())
+        .containsExactly("role is decode, but the engine says prefill");
+    assertThat(profile(sglang, facts).problems())
+        .containsExactly("role is both, but the engine says prefill");
   }
 
   @Test

@@ -121,9 +121,9 @@ class WorkerSpecTest {
     assertThat(push.sideChannelHost() + push.sideChannelPort()).isEqualTo("n5");
     assertThat(push.engineId(1)).isEqualTo("e_1");
     assertThat(push.tpSize()).isEqualTo(4);
-    assertThat(WorkerSpec.parse("http://h:1,role=prefill,disagg=nixl_push").disagg())
+    assertThat(WorkerSpec.parse("http://h:1,role=prefill,disagg=nixl_push,engine_id=e{r}").disagg())
         .matches(spec -> spec.sideChannelPort() == 5600 && spec.tpSize() == 1)
-        .matches(spec -> spec.engineId(0) == null);
+        .matches(spec -> "e0".equals(spec.engineId(0)));
   }
 
   @Test
@@ -176,7 +176,9 @@ class WorkerSpecTest {
         "http://h:1,role=prefill,disagg=mooncake,bootstrap=http://h:9 | bootstrap must be HOST or HOST:PORT",
         "http://h:1,role=prefill,disagg=mooncake,bootstrap=h:0 | bootstrap: the port must be 1 to 65535, not 0",
         "http://h:1,ranks=2,role=prefill,disagg=nixl_push,engine_id=e | engine_id must have {r} where the rank's number is",
-        "http://h:1,role=prefill,disagg=nixl_push,tp_size=0 | tp_size must be 1 to 1024, not '0'",
+        "http://h:1,role=prefill,disagg=nixl_push,engine_id=e | engine_id must have {r} where the rank's number is",
+        "http://h:1,role=prefill,disagg=nixl_push | engine_id must be given with role=prefill and disagg=nixl_push",
+        "http://h:1,role=prefill,disagg=nixl_push,engine_id=e{r},tp_size=0 | tp_size must be 1 to 1024, not '0'",
         "http://h:1,block_size=0 | block_size must be 1 to 1048576, not '0'",
         "http://h:1,bind=yes | bind must be one of false, true, not 'yes'",
         "http://h:1,topic=kv | replay, topic, bind and ranks_per_node need events",

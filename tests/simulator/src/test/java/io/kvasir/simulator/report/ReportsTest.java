@@ -157,6 +157,7 @@ class ReportsTest {
     return new ReplayResult(
         result.settings(),
         result.fleet(),
+        result.apart(),
         result.requests(),
         result.completed(),
         result.rejections(),

@@ -22,7 +22,8 @@ public interface PlacementListener {
    * @param rank its rank
    * @param request the request
    * @param uncachedTokens prompt tokens that the rank has to compute
-   * @param contextTokens prompt tokens that it holds
+   * @param contextTokens prompt tokens that it holds, or takes from another worker
+   * @param movedTokens prompt tokens that it takes from another worker
    * @param firstTokenMs time to the first token that the selector expects; NaN if it has not
    *     compared ranks or does not predict times
    * @param nowNs the time
@@ -33,6 +34,7 @@ public interface PlacementListener {
       FleetRequest request,
       int uncachedTokens,
       int contextTokens,
+      int movedTokens,
       double firstTokenMs,
       long nowNs) {}
 

@@ -175,7 +175,8 @@ final class RankChooser {
     candidates.onChosen(chosen);
     RankId rank = candidates.rank(chosen);
     int matchedBlocks = candidates.matchedBlocks(chosen);
-    int uncached = tracksPrefill(request) ? uncachedTokens(request, matchedBlocks) : 0;
+    int missing = uncachedTokens(request, matchedBlocks);
+    int uncached = tracksPrefill(request) ? missing : 0;
     SequenceLoad load =
         new SequenceLoad(
             matched.hashes().sequence(),
@@ -192,6 +193,7 @@ final class RankChooser {
         request,
         uncached,
         request.inputTokens() - uncached,
+        missing - uncached,
         selection.firstTokenMs(),
         clockNs.getAsLong());
     return placement(attempt, request, chosen, waitedNs, costs);

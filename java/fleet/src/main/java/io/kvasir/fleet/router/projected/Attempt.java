@@ -1,7 +1,14 @@
 package io.kvasir.fleet.router.projected;
 
+import org.jspecify.annotations.Nullable;
+
 /** One placed request, as its {@link RankForecast} follows it. Not thread-safe. */
 final class Attempt {
+
+  private static final double NS_PER_MS = 1e6;
+
+  /** Of an attempt whose prompt is computed elsewhere. */
+  private static final long NO_GROUP = -1;
 
   final RankForecast rank;
 
@@ -43,11 +50,20 @@ final class Attempt {
   /** Whether it was reported that its prompt has been computed. */
   boolean reported;
 
-  /** The number of the group of prompts that ended together with its own. */
+  /** The number of the group of prompts that ended together with its own; from 0 on. */
   long group;
+
+  /** Whether its prompt is computed elsewhere, and no token has come. */
+  private boolean awaitsFirst;
+
+  /** Whether the time of its first token is one that was forecast. */
+  boolean timed = true;
 
   /** Tokens whose KV it reads. */
   long tokens;
+
+  /** What its rank takes from another worker; null for nothing. */
+  final TransferTimes.@Nullable Moved moved;
 
   long streamedTokens;
   long firstNs;
@@ -67,7 +83,8 @@ final class Attempt {
       double tpotMs,
       double outputTokens,
       boolean streaming,
-      boolean awaited) {
+      boolean awaited,
+      TransferTimes.@Nullable Moved moved) {
     this.rank = rank;
     this.uncached = uncached;
     this.context = context;
@@ -79,5 +96,47 @@ final class Attempt {
     this.outputTokens = outputTokens;
     this.streaming = streaming;
     this.awaited = awaited;
+    this.moved = moved;
+  }
+
+  /** Its prompt counts as computed. */
+  void decode(long nowNs) {
+    decodes = true;
+    firstNs = nowNs;
+    tokens = (long) uncached + context;
+  }
+
+  /** Whether its prompt is computed elsewhere, and no token has come. */
+  boolean awaitsFirst() {
+    return awaitsFirst;
+  }
+
+  /** The time of its first token is not known, although its prompt counts as computed. */
+  void awaitFirstToken() {
+    awaitsFirst = true;
+    group = NO_GROUP;
+    lastNs = Long.MIN_VALUE;
+  }
+
+  /** Tokens have come after the first ones, or the first after {@link #awaitFirstToken}. */
+  void streamsOn(ForecastInterval interval, long nowNs) {
+    if (!streams && !awaitsFirst && nowNs > firstNs) {
+      streams = true;
+      if (timed) {
+        interval.learn(firstTokenMs, (firstNs - placedNs) / NS_PER_MS);
+      }
+    }
+  }
+
+  /** Tokens have come; none, if only the end of its prompt is reported. */
+  void streamed(int count, long nowNs) {
+    if (awaitsFirst && count == 0) {
+      return;
+    }
+    firstNs = awaitsFirst ? nowNs : firstNs;
+    awaitsFirst = false;
+    tokens += count;
+    streamedTokens += count;
+    lastNs = nowNs;
   }
 }

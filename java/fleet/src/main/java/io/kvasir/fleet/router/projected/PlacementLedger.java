@@ -38,6 +38,8 @@ final class PlacementLedger implements PlacementListener {
   /** Placements in a gap between turns that give it its full weight. */
   private static final double OTHERS_IN_GAP = 16;
 
+  private static final double NS_PER_MS = 1e6;
+
   private final FleetRouterSetup setup;
   private final LongSupplier clockNs;
   private final StepModels models = new StepModels(StepTiming.DEFAULT);
@@ -45,6 +47,7 @@ final class PlacementLedger implements PlacementListener {
   private final ContinuedPrompts prompts = new ContinuedPrompts(ExpectedTurns.MOST_CONVERSATIONS);
   private final LoadEstimate load = new LoadEstimate();
   private final ForecastInterval interval = new ForecastInterval();
+  private final TransferTimes transfers = new TransferTimes();
   private final Map<RankId, RankForecast> ranks = new HashMap<>();
   private final Map<Long, EngineRanks> engines = new HashMap<>();
   private final Long2ObjectOpenHashMap<Attempt> attempts = new Long2ObjectOpenHashMap<>();
@@ -127,6 +130,11 @@ final class PlacementLedger implements PlacementListener {
     return interval;
   }
 
+  /** The times in which the KV of prompts comes from other workers. */
+  TransferTimes transfers() {
+    return transfers;
+  }
+
   /** The mean time from placement to end of answers, in milliseconds; 0 before the first. */
   double stayMs() {
     return stayMs;
@@ -157,19 +165,26 @@ final class PlacementLedger implements PlacementListener {
       FleetRequest request,
       int uncachedTokens,
       int contextTokens,
+      int movedTokens,
       double firstTokenMs,
       long nowNs) {
     RankForecast forecast = rank(rank, nowNs);
     int uncached = Math.max(1, uncachedTokens);
     double computeMs = forecast.promptMs(uncached, contextTokens);
     learnTurn(request, forecast.open, computeMs, nowNs);
+    double transferMs =
+        transfers.ms(request.prefilledBy(), rank.workerId(), Math.max(0, movedTokens), nowNs);
+    double stepsMs =
+        movedTokens > 0
+            ? forecast.stepMs(contextTokens)
+            : computeMs + forecast.interleavedMs(uncached);
     double expectedMs =
-        Double.isNaN(firstTokenMs)
-            ? forecast.queuedMs(nowNs) + computeMs + forecast.interleavedMs(uncached)
-            : firstTokenMs;
+        Double.isNaN(firstTokenMs) ? transferMs + forecast.queuedMs(nowNs) + stepsMs : firstTokenMs;
     double tokens = request.expectedOutputTokens();
-    attempts.put(
-        attempt,
+    boolean decodeOnly = Boolean.FALSE.equals(request.overrides().trackPrefillTokens());
+    // Otherwise the first token comes after the prompt, which is computed at the same time.
+    boolean prefilled = request.prefilledBy() != FleetRequest.NO_WORKER;
+    Attempt placed =
         forecast.placed(
             uncached,
             contextTokens,
@@ -178,14 +193,37 @@ final class PlacementLedger implements PlacementListener {
             tokens > 0 ? Math.min(tokens, outputTokens) : outputTokens,
             request.streams(),
             uncached > setup.tokensPerBlock(),
-            nowNs));
+            decodeOnly && prefilled && movedTokens > 0
+                ? new TransferTimes.Moved(
+                    request.prefilledBy(),
+                    rank.workerId(),
+                    movedTokens,
+                    Math.max(0, expectedMs - transferMs))
+                : null,
+            nowNs);
+    attempts.put(attempt, placed);
+    if (decodeOnly) {
+      placed.timed = prefilled;
+      forecast.decodeOnly(placed, nowNs);
+    }
   }
 
   @Override
   public void onTokens(long attempt, int tokens, long nowNs) {
     Attempt placed = attempts.get(attempt);
     if (placed != null) {
+      if (tokens > 0) {
+        learnTransfer(placed, nowNs);
+      }
       placed.rank.streamed(placed, tokens, nowNs);
+    }
+  }
+
+  /** An answer that comes as a whole says nothing of its first token. */
+  private void learnTransfer(Attempt placed, long nowNs) {
+    if (placed.moved != null && placed.streaming && placed.awaitsFirst()) {
+      double ms = (nowNs - placed.placedNs) / NS_PER_MS;
+      transfers.learn(placed.moved, ms, nowNs);
     }
   }
 
@@ -231,6 +269,7 @@ final class PlacementLedger implements PlacementListener {
       if (removed.engine().isEmpty()) {
         removed.engine().close();
         engines.remove(rank.workerId());
+        transfers.forget(rank.workerId());
       }
     }
   }

@@ -24,12 +24,14 @@ final class ProjectedSelector implements RankSelector {
   /*
    * A request of L tokens goes to the rank with the lowest
    *
-   *   score = queue + compute + pace + others + work + room + lockstep   (milliseconds)
+   *   score = queue + compute + transfer + pace + others + work + room + lockstep   (milliseconds)
    *
    *   queue    the time left for the prompts placed on the rank that have no first token yet, and for
    *            those that other routers placed there
-   *   compute  the time for the L tokens except those that the rank holds; for a prompt that another
-   *            worker computes, the time in which their KV comes from there
+   *   compute  the time for the L tokens except those that the rank holds; one step of decoding for
+   *            a prompt that another worker computes
+   *   transfer for a prompt that another worker computes, the time in which the KV of the tokens that
+   *            the rank lacks comes from there, as learned of the two workers
    *   pace     what requests that decode add to these steps, and the first tokens of the answer at
    *            the pace of the rank. It decides among ranks that would prefill equally soon.
    *   others   compute on the typical engine x u / (1 - u): where ranks compute prompts for the share u of their
@@ -57,7 +59,9 @@ final class ProjectedSelector implements RankSelector {
 
   /** Names of the terms. */
   static final List<String> TERMS =
-      List.of("queue", "compute", "pace", "others", "work", "room", "lockstep");
+      List.of("queue", "compute", "transfer", "pace", "others", "work", "room", "lockstep");
+
+  private static final int TRANSFER = 2;
 
   /** Tokens of the answer that count for the pace. */
   private static final double PACE_TOKENS = 8;
@@ -78,12 +82,6 @@ final class ProjectedSelector implements RankSelector {
    * of its conversation: tools, pictures, and answers that the text leaves out.
    */
   private static final int HIDDEN_TOKENS = 1024;
-
-  /**
-   * Time in which a token's KV comes from another worker, where the prompt is computed there:
-   * 70,272 bytes over a link of 400 Gb/s.
-   */
-  private static final double TRANSFER_MS_PER_TOKEN = 70_272 / 50e6;
 
   private static final double NS_PER_MS = 1e6;
 
@@ -163,12 +161,15 @@ final class ProjectedSelector implements RankSelector {
       RankForecast forecast = forecasts[i];
       long held = (long) candidates.matchedBlocks(i) * tokensPerBlock;
       long missing = Math.max(0, inputTokens - held);
-      long uncached = candidates.tracksPrefill() ? Math.max(1, missing) : 1;
-      long context = candidates.tracksPrefill() ? inputTokens - missing : inputTokens - 1;
-      double transferMs = candidates.tracksPrefill() ? 0 : missing * TRANSFER_MS_PER_TOKEN;
+      boolean tracks = candidates.tracksPrefill();
+      long uncached = tracks ? Math.max(1, missing) : 1;
+      long context = tracks ? inputTokens - missing : inputTokens - 1;
+      boolean moves = !tracks && missing > 0;
+      double transferMs = moves ? transferMs(candidates.rank(i), request, missing, nowNs) : 0;
       double queueMs = scores.queueMs[i];
-      double computeMs = transferMs + forecast.promptMs(uncached, context);
-      double interleavedMs = forecast.interleavedMs(uncached);
+      double computeMs =
+          tracks ? forecast.promptMs(uncached, context) : forecast.stepMs(inputTokens);
+      double interleavedMs = tracks ? forecast.interleavedMs(uncached) : 0;
       double roomMs = roomMs(candidates, i);
       double lockstepMs = 0;
       if (forecast.engine().hasSeveral()) {
@@ -181,21 +182,22 @@ final class ProjectedSelector implements RankSelector {
           home == null || home.isOn(forecast.open)
               ? computeMs
               : computeMs + forecast.promptMs(HIDDEN_TOKENS, context);
-      terms[2] = interleavedMs + PACE_TOKENS * forecast.stepMs(inputTokens);
-      terms[3] = othersWeight * forecast.typicalPromptMs(uncached, context);
-      terms[4] = workMs * (scores.openBeside[i] - leastOpen);
-      terms[5] = roomMs;
-      terms[6] = LOCKSTEP_WEIGHT * lockstepMs;
-      double firstTokenMs = queueMs + computeMs + interleavedMs + roomMs + lockstepMs;
+      terms[TRANSFER] = transferMs;
+      terms[3] = interleavedMs + PACE_TOKENS * forecast.stepMs(inputTokens);
+      terms[4] = tracks ? othersWeight * forecast.typicalPromptMs(uncached, context) : 0;
+      terms[5] = workMs * (scores.openBeside[i] - leastOpen);
+      terms[6] = roomMs;
+      terms[7] = LOCKSTEP_WEIGHT * lockstepMs;
+      double firstTokenMs = queueMs + computeMs + transferMs + interleavedMs + roomMs + lockstepMs;
       double likelihood =
           targets.isNone()
               ? 1
               : interval.likelihood(firstTokenMs, targets.ttftMs())
                   * interval.likelihood(forecast.tpotMs(inputTokens), targets.tpotMs());
       if (trace != CostTrace.NONE) {
-        explain(trace, i, firstTokenMs, likelihood);
+        explain(trace, i, firstTokenMs, likelihood, !tracks);
       }
-      scores.computeMs[i] = computeMs;
+      scores.computeMs[i] = computeMs + transferMs;
       scores.firstTokenMs[i] = firstTokenMs;
       scores.likelihood[i] = likelihood;
       scores.met[i] = likelihood - forecast.lost(computeMs, nowNs);
@@ -214,7 +216,12 @@ final class ProjectedSelector implements RankSelector {
     return score;
   }
 
-  private void explain(CostTrace trace, int i, double firstTokenMs, double likelihood) {
+  private double transferMs(RankId rank, FleetRequest request, long tokens, long nowNs) {
+    return ledger.transfers().ms(request.prefilledBy(), rank.workerId(), tokens, nowNs);
+  }
+
+  private void explain(
+      CostTrace trace, int i, double firstTokenMs, double likelihood, boolean moves) {
     trace.firstToken(
         i,
         firstTokenMs,
@@ -222,7 +229,7 @@ final class ProjectedSelector implements RankSelector {
         firstTokenMs * interval.highFactor(),
         likelihood);
     for (int term = 0; term < terms.length; term++) {
-      if (term != omitted) {
+      if (term != omitted && (moves || term != TRANSFER)) {
         trace.term(i, TERMS.get(term), terms[term]);
       }
     }

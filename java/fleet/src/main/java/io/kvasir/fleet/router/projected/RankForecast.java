@@ -5,6 +5,7 @@ import io.kvasir.timing.ExpectedTurns;
 import io.kvasir.timing.StepModel;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The requests that were placed on one rank: prompts in the queue, with the time that each is
@@ -52,11 +53,7 @@ final class RankForecast {
   private double queueMs;
   private long queueTokens;
 
-  /*
-   * Of the first prompt in the queue, kept here because each choice reads it of every rank: whether
-   * this is up to date, its expected time, when it has begun as far as is known, and when it counts
-   * as computed.
-   */
+  /* Of the first prompt in the queue, kept here because each choice reads it of every rank. */
   private boolean headKnown;
   private double headMs;
   private long headBeganNs;
@@ -89,7 +86,7 @@ final class RankForecast {
     this.observed = new StepObservations(rank, load, engine);
   }
 
-  /** Whether these are the requests of a rank, unless it was removed. */
+  /** Whether these are the requests of a rank that is there. */
   boolean isOf(RankId other) {
     return !removed && rank.equals(other);
   }
@@ -252,7 +249,7 @@ final class RankForecast {
    * @param outputTokens the expected number of output tokens
    * @param streaming whether its first token will be reported when it comes
    * @param storesBlock whether it computes a block, so that the end of its prompt may be reported
-   * @param nowNs the time
+   * @param moved what comes from another worker; null for nothing
    */
   Attempt placed(
       int uncached,
@@ -262,6 +259,7 @@ final class RankForecast {
       double outputTokens,
       boolean streaming,
       boolean storesBlock,
+      TransferTimes.@Nullable Moved moved,
       long nowNs) {
     double expectedMs = promptMs(uncached, context) + interleavedMs(uncached);
     double overdueMs = OVERDUE * Math.max(firstTokenMs, queuedMs(nowNs) + expectedMs);
@@ -277,7 +275,8 @@ final class RankForecast {
             tpotMs,
             outputTokens,
             streaming,
-            streaming || (reportsPrompts && storesBlock));
+            streaming || (reportsPrompts && storesBlock),
+            moved);
     headKnown = false;
     queue.addLast(attempt);
     queueMs += expectedMs;
@@ -334,36 +333,36 @@ final class RankForecast {
       }
     } else if (attempt.streaming) {
       observed.streamsOn(attempt, nowNs);
-      if (!attempt.streams && nowNs > attempt.firstNs) {
-        attempt.streams = true;
-        interval.learn(attempt.firstTokenMs, (attempt.firstNs - attempt.placedNs) / NS_PER_MS);
-      }
-      if (tokens == 1 && queue.isEmpty()) {
+      attempt.streamsOn(interval, nowNs);
+      if (tokens == 1 && queue.isEmpty() && !attempt.awaitsFirst()) {
         observed.decoded(attempt, assumedNs, kvTokens, nowNs);
       }
     }
-    attempt.tokens += tokens;
-    attempt.streamedTokens += tokens;
+    attempt.streamed(tokens, nowNs);
     kvTokens += tokens;
-    attempt.lastNs = nowNs;
+  }
+
+  /** The prompt of an attempt is computed elsewhere: it only decodes, from now on. */
+  void decodeOnly(Attempt attempt, long nowNs) {
+    leaveQueue(attempt);
+    attempt.reported = true;
+    promptTokens -= attempt.uncached;
+    decode(attempt, nowNs);
+    attempt.awaitFirstToken();
   }
 
   private void decode(Attempt attempt, long nowNs) {
-    attempt.decodes = true;
-    attempt.firstNs = nowNs;
-    attempt.tokens = (long) attempt.uncached + attempt.context;
+    attempt.decode(nowNs);
     kvTokens += attempt.tokens;
     decoding++;
     paced.add(attempt);
     paces = !paced.isEmpty();
   }
 
-  /** Tokens whose KV the decoding requests read. */
   long kvTokens() {
     return kvTokens;
   }
 
-  /** What is observed of the rank's steps. */
   StepObservations observed() {
     return observed;
   }

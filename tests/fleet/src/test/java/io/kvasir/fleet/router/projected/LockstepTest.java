@@ -35,7 +35,7 @@ class LockstepTest {
   }
 
   private static void place(RankForecast on, int tokens, long nowMs) {
-    on.placed(tokens, 0, tokens, Double.POSITIVE_INFINITY, 1, true, true, nowMs * MS);
+    on.placed(tokens, 0, tokens, Double.POSITIVE_INFINITY, 1, true, true, null, nowMs * MS);
   }
 
   private double together(int tokens, long nowMs) {

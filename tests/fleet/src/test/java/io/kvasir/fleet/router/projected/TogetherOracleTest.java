@@ -64,7 +64,15 @@ class TogetherOracleTest {
       int tokens = random.nextBoolean() ? 4_000 : 1 + random.nextInt(30_000);
       attempts.add(
           on.placed(
-              tokens, 0, 1e9, Double.POSITIVE_INFINITY, 100, random.nextBoolean(), true, nowNs));
+              tokens,
+              0,
+              1e9,
+              Double.POSITIVE_INFINITY,
+              100,
+              random.nextBoolean(),
+              true,
+              null,
+              nowNs));
     } else {
       Attempt attempt = attempts.remove(random.nextInt(attempts.size()));
       if (random.nextBoolean()) {

@@ -1,0 +1,107 @@
+package io.kvasir.gateway;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.kvasir.embedded.disagg.EngineRole;
+import io.kvasir.embedded.disagg.KvConnector;
+import io.kvasir.embedded.disagg.RoleSettings;
+import io.kvasir.fleet.router.trtllm.DisaggFlow.Style;
+import io.kvasir.gateway.disagg.DisaggSettings;
+import io.kvasir.gateway.disagg.RouterChoice;
+import io.kvasir.testing.harness.Await;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import java.util.stream.StreamSupport;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.TestFactory;
+
+/**
+ * The vectors of conditional disaggregation on the wire: three decode workers, of which two hold as
+ * much of the prompt as the vector says, and one holds nothing.
+ */
+class NeedsContextWireTest {
+
+  private static final ObjectMapper JSON = new ObjectMapper();
+  private static final String COMPLETIONS = "/v1/completions";
+  private static final int LARGEST_BLOCK = 64;
+
+  @TestFactory
+  Stream<DynamicTest> vectors() throws IOException {
+    Path root = Path.of(System.getProperty("kvasir.root"));
+    JsonNode all = JSON.readTree(root.resolve("tests/vectors/serve-routers.json").toFile());
+    return StreamSupport.stream(all.get("needsContext").spliterator(), false)
+        // No pool holds more whole blocks than a prompt has.
+        .filter(each -> each.path("matchLength").asInt() <= each.path("promptTokens").asInt())
+        .map(each -> DynamicTest.dynamicTest(each.path("id").asText(), () -> check(each)));
+  }
+
+  /** A prompt of as many equal tokens. */
+  private static String ask(int promptTokens, int tokens) {
+    return "{\"model\":\"words\",\"max_tokens\":"
+        + tokens
+        + ",\"prompt\":"
+        + Collections.nCopies(promptTokens, 112)
+        + "}";
+  }
+
+  private static StandInServer leg(EngineRole role, int block) {
+    return StandInServer.leg(RoleSettings.builder(role, KvConnector.TRTLLM).build(), 1, block);
+  }
+
+  private static void check(JsonNode vector) {
+    int matched = vector.path("matchLength").asInt();
+    int prompt = vector.path("promptTokens").asInt();
+    int block = matched == 0 ? LARGEST_BLOCK : Math.min(LARGEST_BLOCK, matched);
+    RouterChoice auto = new RouterChoice(RouterChoice.AUTO, Map.of());
+    DisaggSettings settings =
+        new DisaggSettings(
+            Style.CONTEXT_FIRST,
+            vector.path("limit").asLong(),
+            1,
+            null,
+            auto,
+            auto,
+            Await.limitMs(),
+            false,
+            false);
+    List<StandInServer> servers = new ArrayList<>();
+    try {
+      servers.add(leg(EngineRole.PREFILL, block));
+      for (int i = 0; i < 3; i++) {
+        servers.add(leg(EngineRole.DECODE, block));
+        if (matched > 0 && i < 2) {
+          servers.get(i + 1).post(COMPLETIONS, ask(matched, 1));
+        }
+      }
+      List<String> workers = servers.stream().map(StandInServer::leg).toList();
+      try (TestGateway gateway = TestGateway.of(workers).disagg(settings).start()) {
+        Await.until(
+            "the blocks that ranks hold are known",
+            () -> {
+              try (RawClient client = RawClient.to(gateway.gateway().adminPort())) {
+                String explain = "/kvasir/explain?path=" + COMPLETIONS;
+                client.send(RawClient.post(explain, ask(prompt, 2)));
+                JsonNode choice = client.reply().json().at("/decode/choice/matched_tokens");
+                return choice.asInt(-1) == matched;
+              }
+            });
+        var reply = gateway.post(COMPLETIONS, ask(prompt, 2));
+        assertThat(reply.status()).as(reply.text()).isEqualTo(200);
+        boolean needed = vector.path("expected").asBoolean();
+        assertThat(servers.get(0).transfers().path("sent").asInt()).isEqualTo(needed ? 1 : 0);
+        assertThat(gateway.metric("kvasir_local_prefills_total", "reason=\"short\""))
+            .isEqualTo(needed ? 0 : 1);
+        assertThat(reply.json().at("/usage/prompt_tokens").asInt()).isEqualTo(prompt);
+      }
+    } finally {
+      servers.forEach(StandInServer::close);
+    }
+  }
+}

@@ -1,0 +1,2 @@
+/** Tests of how prompts move between workers. */
+package io.kvasir.gateway.disagg;

@@ -42,6 +42,8 @@ class DocumentedCommandsTest {
               "needs the engines; EngineFleetsTest and GatewayDocsTest start some"),
           Map.entry("serve --prefill", "needs the engines; StandInLegsTest starts some"),
           Map.entry("serve --disagg-config", "needs the engines; DisaggFileTest reads the file"),
+          Map.entry("serve --ssl-certfile", "needs a certificate; TlsTest makes some"),
+          Map.entry("workers", "needs a gateway; WorkersCommandTest starts some"),
           Map.entry("serve --model", "needs a model; the tests of llama serve one"),
           Map.entry("engine --", "serves until it is stopped; EngineFleetsTest starts some"),
           Map.entry(

@@ -82,11 +82,8 @@ final class FleetRun {
 
   private static GatewaySettings settings(String router) {
     return new GatewaySettings(
-        "127.0.0.1",
-        0,
-        "127.0.0.1",
-        0,
-        List.of(),
+        new HttpFront.Address("127.0.0.1", 0, null),
+        new GatewaySettings.Admin("127.0.0.1", 0, List.of(), null),
         1,
         List.of(),
         router,

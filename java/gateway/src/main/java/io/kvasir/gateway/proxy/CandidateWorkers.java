@@ -51,7 +51,7 @@ final class CandidateWorkers {
 
   /** Whether there is an owner that takes no requests now. */
   boolean ownerRefuses() {
-    return owner != null && !owner.worker().takes(panics(), services.nowNs());
+    return owner != null && !owner.worker().serves(panics(), services.nowNs());
   }
 
   /** An attempt at a worker failed; the request does not return there. */
@@ -82,7 +82,8 @@ final class CandidateWorkers {
     boolean panics = panics();
     for (FleetWorker worker : all) {
       if (isLeft(worker, panics, nowNs)
-          && (least == null || worker.activeRequests() < least.activeRequests())) {
+          && (least == null
+              || worker.standing().activeRequests() < least.standing().activeRequests())) {
         least = worker;
       }
     }

@@ -24,7 +24,7 @@ final class Leftovers {
    */
   private static final int MAX_CALLS = 1000;
 
-  /** Waiting requests that are remembered; of cancelled ones nothing is heard. */
+  /** Waiting requests that are remembered; the end of cancelled ones is not reported. */
   private static final int MOST_WAITING = 1 << 16;
 
   private double nowMs;

@@ -49,6 +49,9 @@ class DocumentedCommandsTest {
           Map.entry(
               "bench policies --trace", "needs thousands of requests; without a trace it runs"),
           Map.entry("bench policies --fleet-router", "needs the thousands of requests of a trace"),
+          Map.entry(
+              "bench policies --prefill-workers",
+              "plays thousands of requests; BenchPoliciesCommandTest plays a small case"),
           Map.entry("route --trace", "needs a trace of an engine; RouteTraceTest makes some"),
           Map.entry(
               "replay --recording", "needs a recording; RecordedTrafficProcessTest plays one"),

@@ -90,6 +90,21 @@ final class CandidateWorkers {
     return least;
   }
 
+  /** Chooses the owner of what the request names, or else the worker with the fewest requests. */
+  void chooseByLoad(Placing.Result result) {
+    FleetWorker least = owner == null ? leastLoaded() : null;
+    if (ownerRefuses()) {
+      result.onRefused(Refusals.ownerGone());
+    } else if (owner != null) {
+      int rank = BookedAttempt.steered(owner, inbound);
+      result.onChosen(ChosenTarget.byLoad(owner.worker(), rank, "explicit"));
+    } else if (least != null) {
+      result.onChosen(ChosenTarget.byLoad(least, ModelFleet.ANY_RANK, "load"));
+    } else {
+      result.onRefused(Refusals.noWorker(all));
+    }
+  }
+
   /** The ranks of a fleet that may serve a part of the request. */
   RankFilter filter(ModelFleet among, Leg leg) {
     if (owner != null) {

@@ -52,9 +52,10 @@ final class RankMeter implements StepEngine {
     return stepNs;
   }
 
-  private static boolean prefills(StepPlan plan) {
+  private boolean prefills(StepPlan plan) {
     for (int i = 0; i < plan.size(); i++) {
-      if (!plan.decodes(i)) {
+      boolean hasKv = engine instanceof DecodeStepEngine decode && decode.hasKv(plan, i);
+      if (!plan.decodes(i) && !hasKv) {
         return true;
       }
     }

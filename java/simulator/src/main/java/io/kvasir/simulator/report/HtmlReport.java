@@ -140,7 +140,7 @@ public final class HtmlReport {
               HIGHER,
               result -> result.goodShare().orElse(Double.NaN)));
     }
-    rows.add(figures("balance, CV", "routedCv", RATE_DECIMALS, LOWER, ReplayResult::routedCv));
+    balance(rows);
     List<String> heads = new ArrayList<>(List.of("router"));
     heads.addAll(names);
     out.append(Html.table("Routers on the same requests", heads, rows));
@@ -151,6 +151,28 @@ public final class HtmlReport {
       paragraph("A good request keeps " + objective + ".");
     }
     results.forEach(this::whatIf);
+  }
+
+  /** How evenly requests are spread: over all ranks, or over those of each role. */
+  private void balance(List<String> rows) {
+    if (results.get(0).apart() == null) {
+      rows.add(figures("balance, CV", "routedCv", RATE_DECIMALS, LOWER, ReplayResult::routedCv));
+      return;
+    }
+    rows.add(
+        figures(
+            "balance of prefill ranks, CV",
+            "prefillRankCv",
+            RATE_DECIMALS,
+            LOWER,
+            result -> result.routedPerPrefillRank().cv()));
+    rows.add(
+        figures(
+            "balance of decode ranks, CV",
+            "decodeRankCv",
+            RATE_DECIMALS,
+            LOWER,
+            result -> result.routedPerDecodeRank().cv()));
   }
 
   /** Prefill and decode on different workers. */

@@ -203,6 +203,9 @@ final class Placing {
         count(among, matches ? InexactCause.TEXT_PREFIXES : InexactCause.POLICY);
       }
       String reason = local == null ? null : local.reason(request);
+      if (local != null) {
+        local.decided(reason);
+      }
       if (reason != null) {
         return () -> result.onLocal(reason);
       }

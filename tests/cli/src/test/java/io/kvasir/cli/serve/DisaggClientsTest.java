@@ -7,7 +7,6 @@ import java.io.IOException;
 import java.net.ServerSocket;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Matcher;
@@ -31,16 +30,16 @@ class DisaggClientsTest {
 
   /** How KV moves. */
   enum Protocol {
-    NIXL("vllm"),
-    NIXL_PUSH("vllm", "--kv-connector", "nixl_push"),
-    MOONCAKE("vllm", "--kv-connector", "mooncake"),
-    BOOTSTRAP("sglang"),
-    TRTLLM("trtllm");
+    NIXL("vllm", "nixl"),
+    NIXL_PUSH("vllm", "nixl_push"),
+    MOONCAKE("vllm", "mooncake"),
+    BOOTSTRAP("sglang", "bootstrap"),
+    TRTLLM("trtllm", "trtllm");
 
     private final String flavor;
-    private final String[] connector;
+    private final String connector;
 
-    Protocol(String flavor, String... connector) {
+    Protocol(String flavor, String connector) {
       this.flavor = flavor;
       this.connector = connector;
     }
@@ -81,11 +80,11 @@ class DisaggClientsTest {
       List<String> options = new ArrayList<>(List.of("--flavor", protocol.flavor));
       options.addAll(List.of("--role", role, "--dp", "" + RANKS, "--speed", "10"));
       options.addAll(List.of("--events-port", "0", "--replay-port", "0"));
-      options.addAll(Arrays.asList(protocol.connector));
-      String keys = ",flavor=" + protocol.flavor + ",role=" + role;
-      if (protocol.connector.length > 0) {
-        keys += ",disagg=" + protocol.connector[1];
+      if (protocol.flavor.equals("vllm")) { // the only engine that has several
+        options.addAll(List.of("--kv-connector", protocol.connector));
       }
+      String keys =
+          ",flavor=" + protocol.flavor + ",role=" + role + ",disagg=" + protocol.connector;
       if (protocol == Protocol.NIXL_PUSH && role.equals("prefill")) {
         int port = freePort();
         options.addAll(List.of("--kv-engine-id", "p0", "--side-channel-port", "" + port));
@@ -151,12 +150,7 @@ class DisaggClientsTest {
     Tools.requirePython("openai");
     try (Fleet fleet = new Fleet(protocol)) {
       pass(
-          fleet,
-          Tools.CLIENTS,
-          "(?s).*Ran [1-9].*",
-          Tools.python(),
-          "-B",
-          "openai_client_test.py");
+          fleet, Tools.CLIENTS, "(?s).*Ran [1-9].*", Tools.python(), "-B", "openai_client_test.py");
     }
   }
 

@@ -83,8 +83,7 @@ public final class HtmlReport {
             + Numbers.measure(results.get(0).virtualSeconds())
             + " s of modelled time.");
     out.append("<p class=\"note\">Latencies are modelled, not measured on a GPU.</p>\n");
-    out.append(
-        Html.basis("Step times: " + StepTimes.of(settings.timing()) + ".", reports.get(0).basis()));
+    out.append(Html.basis("Step times: " + StepTimes.of(settings) + ".", reports.get(0).basis()));
   }
 
   /** Says first where figures leave out many requests. */

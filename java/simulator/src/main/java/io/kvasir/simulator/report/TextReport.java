@@ -96,7 +96,7 @@ public final class TextReport {
               "after 1 ms"));
     }
     line("Latencies are modelled, not measured on a GPU.");
-    wrapped(List.of(("Step times: " + StepTimes.of(settings.timing())).split(", ")));
+    wrapped(List.of(("Step times: " + StepTimes.of(settings)).split(", ")));
     line("Command: " + report.basis().command());
     line("Kvasir " + report.basis().build());
   }

@@ -47,7 +47,7 @@ final class ProjectedSelector implements RankSelector {
    * expected to meet theirs: its own likelihood, less what the answers on the rank lose to its
    * prompt. Prompts that wait there go first, so they lose nothing.
    *
-   * The term room needs the size of the pools.
+   * The term room needs the size of the pools. Answers count with what is still to come of them.
    *
    * Times come from the StepModel of the engine.
    *
@@ -202,7 +202,7 @@ final class ProjectedSelector implements RankSelector {
     double queueMs = scores.queueMs[i];
     double computeMs = tracks ? forecast.promptMs(uncached, context) : forecast.stepMs(inputTokens);
     double interleavedMs = tracks ? forecast.interleavedMs(uncached) : 0;
-    double roomMs = roomMs(candidates, i);
+    double roomMs = roomMs(candidates, i, now.request, now.nowNs);
     double lockstepMs = 0;
     if (forecast.engine().hasSeveral()) {
       forecast.engine().read(choice);
@@ -317,14 +317,19 @@ final class ProjectedSelector implements RankSelector {
     }
   }
 
-  /** In a steady state, the time in which all active blocks are freed is that of one request. */
-  private double roomMs(Candidates candidates, int i) {
+  /**
+   * In a steady state, the time in which all active blocks are freed is that of one request. The
+   * rest of each answer counts as active: engines reserve it, or run out of blocks later.
+   */
+  private double roomMs(Candidates candidates, int i, FleetRequest request, long nowNs) {
     long total = candidates.capacity(i).totalKvBlocks();
     if (total == 0) {
       return 0;
     }
-    long active = candidates.activeBlocks(i);
-    long missing = active + candidates.newBlocks(i) - total;
-    return active == 0 || missing <= 0 ? 0 : missing * ledger.stayMs() / active;
+    double comingTokens = ledger.comingTokens(forecasts[i]);
+    double active = candidates.activeBlocks(i) + comingTokens / candidates.tokensPerBlock();
+    double own = ledger.answerTokens(request) / candidates.tokensPerBlock();
+    double missing = active + candidates.newBlocks(i) + own - total;
+    return active == 0 || missing <= 0 ? 0 : missing * ledger.stayMs(nowNs) / active;
   }
 }

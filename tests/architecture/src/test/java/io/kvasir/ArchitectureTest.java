@@ -268,7 +268,7 @@ class ArchitectureTest {
     edges.put("fleet.router.legs", uses("fleet.router", "fleet.router.trtllm", "model"));
     edges.put(
         "fleet.router.projected",
-        uses("fleet.router", "fleet.router.booking", "hash", "model", "timing"));
+        uses("fleet.load", "fleet.router", "fleet.router.booking", "hash", "model", "timing"));
     edges.put("fleet.router.trtllm", uses("event", "fleet.router", "hash", "model"));
     edges.put(
         "fleet.router.whatif",
@@ -360,6 +360,7 @@ class ArchitectureTest {
             "fleet.index",
             "fleet.load",
             "fleet.router",
+            "fleet.router.legs",
             "gateway.events",
             "gateway.verify",
             "gateway.worker",

@@ -159,8 +159,8 @@ final class FleetChanges implements FleetControl {
     if (worker == null) {
       return false;
     }
-    if (worker.standing().cordoned() != cordoned) {
-      worker.standing().cordon(cordoned);
+    if (worker.membership().cordoned() != cordoned) {
+      worker.membership().cordon(cordoned);
       LOG.info("worker {} takes {} new requests", name, cordoned ? "no" : "again");
     }
     return true;
@@ -181,7 +181,7 @@ final class FleetChanges implements FleetControl {
     LOG.info(
         "worker {} goes: {} requests have {} s to end",
         worker.name(),
-        worker.standing().activeRequests(),
+        worker.membership().activeRequests(),
         TimeUnit.MILLISECONDS.toSeconds(drainMs));
     leaving.add(worker);
     fleets.remove(worker);
@@ -196,7 +196,7 @@ final class FleetChanges implements FleetControl {
    * look without requests counts.
    */
   private void linger(FleetWorker worker, long endNs, boolean wasIdle) {
-    int active = worker.standing().activeRequests();
+    int active = worker.membership().activeRequests();
     boolean late = System.nanoTime() - endNs >= 0;
     if ((active > 0 || !wasIdle) && !late) {
       loop.after(POLL_MS, () -> linger(worker, endNs, active == 0));

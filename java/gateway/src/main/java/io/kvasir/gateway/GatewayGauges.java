@@ -106,6 +106,6 @@ record GatewayGauges(GatewayMetrics metrics) {
         "Requests of this gateway in flight at the worker.",
         worker.name(),
         worker.role().id(),
-        () -> worker.standing().activeRequests());
+        () -> worker.membership().activeRequests());
   }
 }

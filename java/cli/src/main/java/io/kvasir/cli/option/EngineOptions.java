@@ -2,8 +2,8 @@ package io.kvasir.cli.option;
 
 import io.kvasir.model.Decimals;
 import io.kvasir.model.Errors;
-import io.kvasir.simulator.replay.EngineFaults;
-import io.kvasir.simulator.replay.EngineFaults.Fault;
+import io.kvasir.simulator.replay.EngineDelays;
+import io.kvasir.simulator.replay.EngineDelays.Fault;
 import io.kvasir.simulator.replay.ReplaySettings;
 import io.kvasir.timing.StepTiming;
 import java.util.List;
@@ -49,8 +49,8 @@ public final class EngineOptions extends DeclaredOptions {
    * @throws UsageException if a value is not allowed
    */
   public ReplaySettings of(ReplaySettings worker, int workers) {
-    EngineFaults faults = new EngineFaults(slow.orElse(List.of()));
-    faults = faults.and(new EngineFaults(hang.orElse(List.of())));
+    EngineDelays faults = new EngineDelays(slow.orElse(List.of()));
+    faults = faults.and(new EngineDelays(hang.orElse(List.of())));
     int ranks = workers * worker.ranks();
     for (Fault fault : faults.faults()) {
       if (fault.rank() >= ranks) {

@@ -7,7 +7,7 @@ import io.kvasir.engine.execute.ExecutorOptions;
 import io.kvasir.engine.execute.WaitingQueuePolicy;
 import io.kvasir.engine.pool.PoolGroup;
 import io.kvasir.hash.HashFormat;
-import io.kvasir.simulator.replay.EngineFaults;
+import io.kvasir.simulator.replay.EngineDelays;
 import io.kvasir.simulator.replay.Measures;
 import io.kvasir.simulator.replay.ReplayMode;
 import io.kvasir.simulator.replay.ReplaySettings;
@@ -170,7 +170,7 @@ public final class WorkerOptions extends DeclaredOptions {
             kind, attentionDp.config(executor().maxActiveRequests()), waitingQueuePolicy.value()),
         executor(),
         timing,
-        new ReplaySettings.Engines(timing, EngineFaults.NONE),
+        new ReplaySettings.Engines(timing, EngineDelays.NONE),
         ReplayMode.AGGREGATED,
         Measures.NONE);
   }

@@ -282,10 +282,10 @@ public final class WorkersHandler {
   }
 
   private static String state(FleetWorker worker) {
-    if (worker.standing().hasLeft()) {
+    if (worker.membership().hasLeft()) {
       return "leaving";
     }
-    return worker.standing().cordoned() ? "cordoned" : "serving";
+    return worker.membership().cordoned() ? "cordoned" : "serving";
   }
 
   private void write(JsonGenerator json, FleetWorker worker) throws IOException {
@@ -297,7 +297,7 @@ public final class WorkersHandler {
     json.writeNumberField("ranks", worker.profile().ranks());
     json.writeBooleanField("healthy", worker.healthy());
     json.writeBooleanField("takes_requests", services.fleets().takes(worker, services.nowNs()));
-    json.writeNumberField("active_requests", worker.standing().activeRequests());
+    json.writeNumberField("active_requests", worker.membership().activeRequests());
     json.writeArrayFieldStart("problems");
     if (!worker.problem().isEmpty()) {
       json.writeString(worker.problem());

@@ -83,7 +83,7 @@ final class CandidateWorkers {
     for (FleetWorker worker : all) {
       if (isLeft(worker, panics, nowNs)
           && (least == null
-              || worker.standing().activeRequests() < least.standing().activeRequests())) {
+              || worker.membership().activeRequests() < least.membership().activeRequests())) {
         least = worker;
       }
     }

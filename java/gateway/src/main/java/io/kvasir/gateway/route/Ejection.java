@@ -81,7 +81,7 @@ public final class Ejection {
     int left = 0;
     int all = 0;
     for (FleetWorker worker : fleet) {
-      all += worker.standing().cordoned() ? 0 : 1;
+      all += worker.membership().cordoned() ? 0 : 1;
       left += isLeft(worker) ? 1 : 0;
     }
     if (left == all) { // without a look at their models
@@ -92,7 +92,7 @@ public final class Ejection {
     for (FleetWorker worker : fleet) {
       Set<String> models = worker.models();
       boolean counts = model.isEmpty() ? !models.isEmpty() : models.contains(model);
-      if (counts && !worker.standing().cordoned()) {
+      if (counts && !worker.membership().cordoned()) {
         all++;
         left += isLeft(worker) ? 1 : 0;
       }
@@ -101,6 +101,6 @@ public final class Ejection {
   }
 
   private static boolean isLeft(FleetWorker worker) {
-    return worker.healthy() && !worker.standing().cordoned() && !worker.breaker().isOpen();
+    return worker.healthy() && !worker.membership().cordoned() && !worker.breaker().isOpen();
   }
 }

@@ -32,7 +32,7 @@ public final class FleetWorker {
   private final Upstream upstream;
   private final @Nullable Renderer renderer;
   private final Breaker breaker;
-  private final Standing standing = new Standing();
+  private final Membership membership = new Membership();
   private final AtomicInteger recoveries = new AtomicInteger();
   private final AtomicLong eventRestarts = new AtomicLong();
   private final FailuresInRow failures;
@@ -347,8 +347,8 @@ public final class FleetWorker {
   }
 
   /** {@return whether it belongs to the gateway, and takes new requests} */
-  public Standing standing() {
-    return standing;
+  public Membership membership() {
+    return membership;
   }
 
   /**
@@ -359,7 +359,7 @@ public final class FleetWorker {
    * @return true if it is able to serve them and no operator keeps them away
    */
   public boolean takes(boolean panics, long nowNs) {
-    return !standing.cordoned() && serves(panics, nowNs);
+    return !membership.cordoned() && serves(panics, nowNs);
   }
 
   /**
@@ -373,7 +373,7 @@ public final class FleetWorker {
    *     not
    */
   public boolean serves(boolean panics, long nowNs) {
-    if (standing.hasLeft()) {
+    if (membership.hasLeft()) {
       return false;
     }
     if (panics) {

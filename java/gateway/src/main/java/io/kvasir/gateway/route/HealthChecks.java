@@ -112,7 +112,7 @@ public final class HealthChecks {
     }
 
     void run() {
-      if (!closed && !worker.standing().hasLeft()) {
+      if (!closed && !worker.membership().hasLeft()) {
         get(HEALTH, (status, body) -> get(MODELS, this::onModels));
       }
     }
@@ -127,7 +127,7 @@ public final class HealthChecks {
           MAX_REPLY_BYTES,
           timeoutMs,
           (status, body) -> {
-            if (worker.standing().hasLeft()) {
+            if (worker.membership().hasLeft()) {
               return;
             }
             if (status == OK) {

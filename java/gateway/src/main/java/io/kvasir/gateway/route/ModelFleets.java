@@ -95,7 +95,7 @@ public final class ModelFleets implements AutoCloseable {
    * @param worker the worker
    */
   public synchronized void remove(FleetWorker worker) {
-    worker.standing().leave();
+    worker.membership().leave();
     List<FleetWorker> others = new ArrayList<>(workers);
     others.remove(worker);
     workers = List.copyOf(others);
@@ -199,7 +199,7 @@ public final class ModelFleets implements AutoCloseable {
     boolean panics = ejection.panics(workers, "");
     List<FleetWorker> able =
         workers.stream()
-            .filter(worker -> !worker.models().isEmpty() && !worker.standing().cordoned())
+            .filter(worker -> !worker.models().isEmpty() && !worker.membership().cordoned())
             .filter(worker -> worker.healthy() || (panics && worker.mayServe()))
             .toList();
     boolean prefills = able.stream().anyMatch(worker -> worker.role() == WorkerRole.PREFILL);
@@ -260,7 +260,7 @@ public final class ModelFleets implements AutoCloseable {
    * @param facts what it says about itself
    */
   synchronized void onAnswer(FleetWorker worker, Set<String> models, WorkerFacts facts) {
-    if (worker.standing().hasLeft()) {
+    if (worker.membership().hasLeft()) {
       return;
     }
     Map<String, ModelFleet> own = fleetsOf(worker);

@@ -14,7 +14,7 @@ final class RankMeter implements StepEngine {
 
   private final int rank;
   private final StepEngine engine;
-  private final EngineFaults faults;
+  private final EngineDelays faults;
   private final BlockPool pool;
   private boolean prefilled;
   private final LoadOverTime.Builder load = new LoadOverTime.Builder();
@@ -25,7 +25,7 @@ final class RankMeter implements StepEngine {
   private Occupancy lastOccupancy;
 
   /** {@code rank} is the index among the ranks of all workers. */
-  RankMeter(int rank, StepEngine engine, EngineFaults faults, BlockPool pool) {
+  RankMeter(int rank, StepEngine engine, EngineDelays faults, BlockPool pool) {
     this.rank = rank;
     this.engine = engine;
     this.faults = faults;

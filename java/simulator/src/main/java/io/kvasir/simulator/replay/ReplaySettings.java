@@ -91,10 +91,10 @@ public record ReplaySettings(
    * @param timing the timing model of their steps
    * @param faults ranks that are slow or hang
    */
-  public record Engines(StepTiming timing, EngineFaults faults) {
+  public record Engines(StepTiming timing, EngineDelays faults) {
 
     /** The published times, without faults. */
-    public static final Engines DEFAULT = new Engines(StepTiming.DEFAULT, EngineFaults.NONE);
+    public static final Engines DEFAULT = new Engines(StepTiming.DEFAULT, EngineDelays.NONE);
   }
 
   /**

@@ -5,7 +5,7 @@ import io.kvasir.engine.adp.AttentionDpConfig;
 import io.kvasir.engine.adp.KvCacheRoutingOptions;
 import io.kvasir.engine.execute.ExecutorOptions;
 import io.kvasir.engine.pool.PoolGroup;
-import io.kvasir.simulator.replay.EngineFaults;
+import io.kvasir.simulator.replay.EngineDelays;
 import io.kvasir.simulator.replay.ReplayMode;
 import io.kvasir.simulator.replay.ReplaySettings;
 import io.kvasir.timing.StepTiming;
@@ -61,7 +61,7 @@ final class SettingsJson {
     }
     if (!settings.engines().faults().faults().isEmpty()) {
       json.writeArrayFieldStart("engineFaults");
-      for (EngineFaults.Fault fault : settings.engines().faults().faults()) {
+      for (EngineDelays.Fault fault : settings.engines().faults().faults()) {
         json.writeString(fault.toString());
       }
       json.writeEndArray();

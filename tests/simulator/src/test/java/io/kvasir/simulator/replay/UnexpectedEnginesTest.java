@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.kvasir.engine.execute.RankPools;
 import io.kvasir.simulator.fleet.FleetSettings;
-import io.kvasir.simulator.replay.EngineFaults.Fault;
+import io.kvasir.simulator.replay.EngineDelays.Fault;
 import io.kvasir.simulator.workload.IntRange;
 import io.kvasir.simulator.workload.LognormalTokens;
 import io.kvasir.simulator.workload.OpenLoop;
@@ -44,7 +44,7 @@ class UnexpectedEnginesTest {
     Fault other = new Fault(1, Double.POSITIVE_INFINITY, 20, 40, 60);
     ReplaySettings hanging =
         settings.withEngines(
-            new ReplaySettings.Engines(StepTiming.DEFAULT, new EngineFaults(List.of(hang, other))));
+            new ReplaySettings.Engines(StepTiming.DEFAULT, new EngineDelays(List.of(hang, other))));
     Workload workload = uniform(2_400, new IntRange(20, 60), 20);
 
     ReplayResult projected = run("projected", workload, hanging);

@@ -12,10 +12,10 @@ import java.util.List;
  *
  * @param faults the faults; a rank may have several
  */
-public record EngineFaults(List<Fault> faults) {
+public record EngineDelays(List<Fault> faults) {
 
   /** None. */
-  public static final EngineFaults NONE = new EngineFaults(List.of());
+  public static final EngineDelays NONE = new EngineDelays(List.of());
 
   private static final double NS_PER_SECOND = 1e9;
 
@@ -88,7 +88,7 @@ public record EngineFaults(List<Fault> faults) {
   }
 
   /** Copies the list. */
-  public EngineFaults {
+  public EngineDelays {
     faults = List.copyOf(faults);
   }
 
@@ -98,10 +98,10 @@ public record EngineFaults(List<Fault> faults) {
    * @param others the others
    * @return all of them
    */
-  public EngineFaults and(EngineFaults others) {
+  public EngineDelays and(EngineDelays others) {
     List<Fault> all = new ArrayList<>(faults);
     all.addAll(others.faults);
-    return new EngineFaults(all);
+    return new EngineDelays(all);
   }
 
   /**

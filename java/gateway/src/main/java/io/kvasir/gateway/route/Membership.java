@@ -6,13 +6,13 @@ import java.util.concurrent.atomic.AtomicInteger;
  * Whether a worker belongs to the gateway and takes new requests, and how many it serves.
  * Thread-safe.
  */
-public final class Standing {
+public final class Membership {
 
   private final AtomicInteger activeRequests = new AtomicInteger();
   private volatile boolean cordoned;
   private volatile boolean left;
 
-  Standing() {}
+  Membership() {}
 
   /** {@return requests of this gateway in flight at the worker} */
   public int activeRequests() {

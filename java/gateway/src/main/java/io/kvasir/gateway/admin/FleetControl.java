@@ -9,8 +9,13 @@ public interface FleetControl {
 
   /** What a description has changed. */
   enum Change {
+    /** The worker is new. */
     ADDED,
+
+    /** The worker starts anew with another description. */
     CHANGED,
+
+    /** The worker is as it was. */
     NONE
   }
 

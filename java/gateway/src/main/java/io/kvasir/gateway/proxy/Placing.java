@@ -299,8 +299,8 @@ final class Placing {
     public void settle() {
       if (booked != null) {
         ChosenTarget choice = booked.send();
-        if (choice == null) {
-          result.onRefused(Refusals.noWorker("the chosen worker was removed"));
+        if (choice == null) { // its worker has left since it was chosen
+          start(among, result);
         } else {
           result.onChosen(choice);
         }

@@ -54,7 +54,7 @@ public final class StepTimingFile {
       }
     }
     Path file = Values.path(option, text);
-    if (!Files.exists(file)) {
+    if (!Files.exists(file) && !text.contains("/") && !text.contains(".")) {
       throw new UsageException(
           option, "must be " + NAMES + " or a file, not '" + Errors.shown(text) + "'");
     }

@@ -83,6 +83,7 @@ class WorkersCommandTest {
 
   @Test
   void aHangUpReadsTheWorkersOfTheFile() throws Exception {
+    ServingProcess.requireHangUps();
     ServingProcess first = engine();
     ServingProcess second = engine();
     Path file = folder.resolve("serve.yaml");

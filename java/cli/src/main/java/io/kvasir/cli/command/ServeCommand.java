@@ -178,7 +178,7 @@ public final class ServeCommand extends DeclaredOptions implements Callable<Inte
     }
   }
 
-  /** Reads the settings anew, with the files that they name. */
+  /** Reads the settings again, and the files that they name. */
   GatewaySettings settings() {
     sources.load();
     return options.settings(sources);

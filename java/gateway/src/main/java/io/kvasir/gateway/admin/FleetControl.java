@@ -12,7 +12,7 @@ public interface FleetControl {
     /** The worker is new. */
     ADDED,
 
-    /** The worker starts anew with another description. */
+    /** Another worker has taken its place, with the new description. */
     CHANGED,
 
     /** The worker is as it was. */
@@ -23,7 +23,7 @@ public interface FleetControl {
   List<FleetWorker> leaving();
 
   /**
-   * Adds a worker, or changes the one of the same name, which starts anew.
+   * Adds a worker, or replaces the one of the same name.
    *
    * @param spec what its operator states
    * @return what has changed

@@ -17,11 +17,11 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The second rule needs the forecasts of {@code projected} on both sides. Each road costs the
  * time to the first token (on the road apart: queue and prompt at the prefill rank, transfer and
- * first step at the decode rank, whose queue of now is shorter by then) and the delay of those who
- * come later. A rank that is first come first served, busy for the share u of its time, and has
- * work for q ahead delays them by {@code rate * s * (q + s / 2) / (1 - u)} in all if it computes a
- * prompt for s: whoever comes before it begins waits s longer, whoever comes while it runs half of
- * that on average, and each delay makes others. The rate is that of its role: every request comes
+ * first step at the decode rank, whose queue of now is shorter by then) and the delay of later
+ * requests. A rank that serves requests in order of arrival, is busy for the share u of its time,
+ * and has work for q ahead delays them by {@code rate * s * (q + s / 2) / (1 - u)} in all if it
+ * computes a prompt for s: a request that arrives before the prompt begins waits s longer, one that
+ * arrives while it runs half of that on average, and each delay causes others. The rate is that of its role: every request comes
  * to a decode rank, but only prompts that are computed apart to a prefill rank. So the longest
  * prompts are computed where few others come. docs/policies.md has the figures.
  *
@@ -135,7 +135,7 @@ public final class WholeOrApart {
     rates.onDecided(reason == null);
   }
 
-  /** How long all who come later wait for a prompt, if so many come in a millisecond. */
+  /** The delay of all later requests by a prompt, at a rate of requests in a millisecond. */
   private static double othersMs(CandidateCost candidate, double perMs) {
     double computeMs = term(candidate, COMPUTE);
     double busyFactor = computeMs > 0 ? 1 + term(candidate, OTHERS) / computeMs : 1; // 1 / (1 - u)

@@ -21,9 +21,10 @@ import org.jspecify.annotations.Nullable;
  * requests. A rank that serves requests in order of arrival, is busy for the share u of its time,
  * and has work for q ahead delays them by {@code rate * s * (q + s / 2) / (1 - u)} in all if it
  * computes a prompt for s: a request that arrives before the prompt begins waits s longer, one that
- * arrives while it runs half of that on average, and each delay causes others. The rate is that of its role: every request comes
- * to a decode rank, but only prompts that are computed apart to a prefill rank. So the longest
- * prompts are computed where few others come. docs/policies.md has the figures.
+ * arrives while it runs half of that on average, and each delay causes others. The rate is that of
+ * its role: every request comes to a decode rank, but only prompts that are computed apart to a
+ * prefill rank. So the longest prompts are computed where few others come. docs/policies.md has the
+ * figures.
  *
  * <p>As thread-safe as the routers.
  */

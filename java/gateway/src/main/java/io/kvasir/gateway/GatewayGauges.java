@@ -84,28 +84,31 @@ record GatewayGauges(GatewayMetrics metrics) {
   }
 
   /**
-   * Adds those of a worker.
+   * Adds those of each worker.
    *
    * @param clockNs the time by which workers rest, in nanoseconds
    */
-  void ofWorker(FleetWorker worker, ModelFleets fleets, LongSupplier clockNs) {
-    metrics.workerGauge(
-        "kvasir.worker.healthy",
-        "Whether the last health checks were good.",
-        worker.name(),
-        worker.role().id(),
-        () -> worker.healthy() ? 1 : 0);
-    metrics.workerGauge(
-        "kvasir.worker.takes.requests",
-        "Whether requests may be sent to the worker.",
-        worker.name(),
-        worker.role().id(),
-        () -> fleets.takes(worker, clockNs.getAsLong()) ? 1 : 0);
-    metrics.workerGauge(
-        "kvasir.worker.requests.running",
-        "Requests of this gateway in flight at the worker.",
-        worker.name(),
-        worker.role().id(),
-        () -> worker.membership().activeRequests());
+  GatewayGauges ofWorkers(ModelFleets fleets, LongSupplier clockNs) {
+    for (FleetWorker worker : fleets.workers()) {
+      metrics.workerGauge(
+          "kvasir.worker.healthy",
+          "Whether the last health checks were good.",
+          worker.name(),
+          worker.role().id(),
+          () -> worker.healthy() ? 1 : 0);
+      metrics.workerGauge(
+          "kvasir.worker.takes.requests",
+          "Whether requests may be sent to the worker.",
+          worker.name(),
+          worker.role().id(),
+          () -> fleets.takes(worker, clockNs.getAsLong()) ? 1 : 0);
+      metrics.workerGauge(
+          "kvasir.worker.requests.running",
+          "Requests of this gateway in flight at the worker.",
+          worker.name(),
+          worker.role().id(),
+          worker::activeRequests);
+    }
+    return this;
   }
 }

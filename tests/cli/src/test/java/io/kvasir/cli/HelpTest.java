@@ -50,7 +50,6 @@ class HelpTest {
             "",
             "serve",
             "engine",
-            "workers",
             "replay",
             "route",
             "index",

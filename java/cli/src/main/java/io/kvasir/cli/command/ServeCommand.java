@@ -43,9 +43,7 @@ import java.util.concurrent.Callable;
 import java.util.function.Supplier;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
 
 /** {@code kvasir serve}: a gateway in front of engines, embedded ranks or llama.cpp. */
 @Command(
@@ -75,8 +73,6 @@ public final class ServeCommand extends DeclaredOptions implements Callable<Inte
   private final Console console;
   private final Machine machine;
   private final Interrupts interrupts;
-
-  @Spec private CommandSpec command;
 
   @Mixin private ServeOptions options;
 
@@ -178,12 +174,6 @@ public final class ServeCommand extends DeclaredOptions implements Callable<Inte
     }
   }
 
-  /** Reads the settings again, and the files that they name. */
-  GatewaySettings settings() {
-    sources.load();
-    return options.settings(sources);
-  }
-
   private int run(GatewaySettings settings, Supplier<List<LocalWorker>> local, String workers)
       throws IOException, InterruptedException {
     Thread.UncaughtExceptionHandler before = Thread.getDefaultUncaughtExceptionHandler();
@@ -208,13 +198,7 @@ public final class ServeCommand extends DeclaredOptions implements Callable<Inte
               : ExitCode.FAILED;
         }
         if (!console.terminal()) { // where it is one, SIGHUP says that it is gone
-          ServeReload reload =
-              new ServeReload(
-                  console,
-                  () -> new ServeCommand(console, machine, interrupts),
-                  command.commandLine().getParseResult().originalArgs(),
-                  settings);
-          HangUps.handle(() -> onHangUp(log, reload, gateway));
+          HangUps.handle(() -> onHangUp(log));
         }
         UntilSignal.serve(console, interrupts, announce, gateway::stop);
       }
@@ -224,13 +208,9 @@ public final class ServeCommand extends DeclaredOptions implements Callable<Inte
     }
   }
 
-  private void onHangUp(OutputStream log, ServeReload reload, Gateway gateway) {
-    if (sources.hasFiles()) {
-      reload.apply(gateway);
-    }
-    reload.applyTls(gateway);
+  private void onHangUp(OutputStream log) {
     if (!(log instanceof LogFile file)) {
-      console.note("kvasir: SIGHUP: the access log is no file, so it is not opened again");
+      console.note("kvasir: SIGHUP: the access log is no file, so nothing is opened again");
       return;
     }
     try {
@@ -316,7 +296,7 @@ public final class ServeCommand extends DeclaredOptions implements Callable<Inte
   }
 
   private static String host(GatewaySettings settings) {
-    return settings.address().host().equals("0.0.0.0") ? "127.0.0.1" : settings.address().host();
+    return settings.host().equals("0.0.0.0") ? "127.0.0.1" : settings.host();
   }
 
   private void probe(Gateway gateway, String host) {
@@ -344,12 +324,8 @@ public final class ServeCommand extends DeclaredOptions implements Callable<Inte
   }
 
   private void announce(GatewaySettings settings, Gateway gateway, String workers) {
-    boolean everywhere = settings.address().host().equals("0.0.0.0");
-    String url =
-        (settings.address().tls() == null ? "http://" : "https://")
-            + host(settings)
-            + ":"
-            + gateway.port();
+    boolean everywhere = settings.host().equals("0.0.0.0");
+    String url = "http://" + host(settings) + ":" + gateway.port();
     String served = gateway.fleets().models().stream().findFirst().orElse("MODEL");
     console.note(
         "kvasir: OpenAI API   "
@@ -360,7 +336,7 @@ public final class ServeCommand extends DeclaredOptions implements Callable<Inte
                 : "")
             + "\n"
             + "kvasir: metrics      http://"
-            + settings.admin().host()
+            + settings.adminHost()
             + ":"
             + gateway.adminPort()
             + "/metrics\n"

@@ -16,17 +16,14 @@ import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
-import io.vertx.core.net.ServerSSLOptions;
 import io.vertx.core.net.SocketAddress;
 import java.io.IOException;
 import java.net.BindException;
 import java.util.HashMap;
 import java.util.Iterator;
-import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -36,8 +33,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * An HTTP/1.1 server on a number of event loops, with TLS 1.2 and 1.3 by option. Connections are
- * distributed over the loops and stay there.
+ * An HTTP/1.1 server on a number of event loops. Connections are distributed over the loops and
+ * stay there.
  *
  * <p>Limits: a request line of {@value #MAX_LINE_BYTES} bytes (414), header fields of {@value
  * #MAX_HEADER_BYTES} bytes together (431). What {@link RequestRules} forbids is answered with 400,
@@ -85,34 +82,14 @@ public final class HttpFront implements AutoCloseable {
   private final Vertx vertx;
   private final String deployment;
   private final int port;
-  private final @Nullable TlsFiles tls;
-  private final Loops loops;
+  private final AtomicBoolean leaving;
 
-  private HttpFront(Vertx vertx, String deployment, int port, @Nullable TlsFiles tls, Loops loops) {
+  private HttpFront(Vertx vertx, String deployment, int port, AtomicBoolean leaving) {
     this.vertx = vertx;
     this.deployment = deployment;
     this.port = port;
-    this.tls = tls;
-    this.loops = loops;
+    this.leaving = leaving;
   }
-
-  /**
-   * Where a server listens.
-   *
-   * @param host the address
-   * @param port the port; 0 for any free one
-   * @param tls its certificate and key; null for HTTP without TLS
-   */
-  public record Address(String host, int port, @Nullable TlsFiles tls) {}
-
-  /**
-   * What the loops of a server share.
-   *
-   * @param port the port that they listen on
-   * @param leaving whether connections close after their next reply
-   * @param servers the server of each loop
-   */
-  private record Loops(AtomicInteger port, AtomicBoolean leaving, List<HttpServer> servers) {}
 
   /**
    * Creates event loops for servers and upstreams, with epoll where the machine has it.
@@ -138,48 +115,46 @@ public final class HttpFront implements AutoCloseable {
    * Starts a server.
    *
    * @param vertx the event loops
-   * @param address where it listens
+   * @param host the address to listen on
+   * @param port the port; 0 for any free one
    * @param eventLoops how many loops serve it
    * @param limit bounds the connections
    * @param invalid makes the replies to input that is not valid HTTP
    * @param handler receives every exchange, on its event loop
    * @return the server
-   * @throws IOException if the port cannot be opened, or certificate and key are wrong
+   * @throws IOException if the port cannot be opened
    */
   public static HttpFront listen(
       Vertx vertx,
-      Address address,
+      String host,
+      int port,
       int eventLoops,
       ConnectionLimit limit,
       InvalidRequests invalid,
       Consumer<Exchange> handler)
       throws IOException {
-    String host = address.host;
-    TlsFiles tls = address.tls;
-    ServerSSLOptions secured = tls == null ? null : tls.read(vertx);
-    Loops loops =
-        new Loops(
-            new AtomicInteger(address.port), new AtomicBoolean(), new CopyOnWriteArrayList<>());
-    SocketAddress socket =
-        address.port == 0
+    AtomicInteger bound = new AtomicInteger(port);
+    AtomicBoolean leaving = new AtomicBoolean();
+    SocketAddress address =
+        port == 0
             ? SocketAddress.sharedRandomPort(NEXT_FREE_PORT.getAndIncrement(), host)
-            : SocketAddress.inetSocketAddress(address.port, host);
+            : SocketAddress.inetSocketAddress(port, host);
     try {
       String deployment =
           vertx
               .deployVerticle(
-                  () -> new Loop(socket, secured, loops, limit, invalid, handler),
+                  () -> new Loop(address, bound, limit, invalid, handler, leaving),
                   new DeploymentOptions().setInstances(eventLoops))
               .toCompletionStage()
               .toCompletableFuture()
               .join();
-      return new HttpFront(vertx, deployment, loops.port.get(), tls, loops);
+      return new HttpFront(vertx, deployment, bound.get(), leaving);
     } catch (CompletionException e) {
       Throwable cause = e.getCause() == null ? e : e.getCause();
       String reason =
           Errors.reason(cause).replaceFirst("^bind\\(\\.\\.\\) failed with error\\(-\\d+\\): ", "");
       throw (IOException)
-          new BindException("cannot listen on " + host + ":" + address.port + ": " + reason)
+          new BindException("cannot listen on " + host + ":" + port + ": " + reason)
               .initCause(cause);
     }
   }
@@ -201,27 +176,7 @@ public final class HttpFront implements AutoCloseable {
 
   /** Closes each connection after the next reply that begins on it, as the reply says. */
   public void leave() {
-    loops.leaving.set(true);
-  }
-
-  /**
-   * Reads certificate and key again, for the connections from then on; without TLS, nothing. Not on
-   * an event loop.
-   *
-   * @throws IOException if they are wrong; those before stay
-   */
-  public void reloadTls() throws IOException {
-    if (tls != null) {
-      ServerSSLOptions secured = tls.read(vertx);
-      for (HttpServer server : loops.servers) {
-        boolean unused =
-            server
-                .updateSSLOptions(secured.copy())
-                .toCompletionStage()
-                .toCompletableFuture()
-                .join();
-      }
-    }
+    leaving.set(true);
   }
 
   /** Stops listening and closes all connections. */
@@ -234,11 +189,11 @@ public final class HttpFront implements AutoCloseable {
   private static final class Loop extends VerticleBase {
 
     private final SocketAddress address;
-    private final @Nullable ServerSSLOptions tls;
-    private final Loops loops;
+    private final AtomicInteger port;
     private final ConnectionLimit limit;
     private final InvalidRequests invalid;
     private final Consumer<Exchange> handler;
+    private final AtomicBoolean leaving;
     private final Map<HttpConnection, Use> connections = new HashMap<>();
 
     private @Nullable HttpServer server;
@@ -260,36 +215,17 @@ public final class HttpFront implements AutoCloseable {
 
     Loop(
         SocketAddress address,
-        @Nullable ServerSSLOptions tls,
-        Loops loops,
+        AtomicInteger port,
         ConnectionLimit limit,
         InvalidRequests invalid,
-        Consumer<Exchange> handler) {
+        Consumer<Exchange> handler,
+        AtomicBoolean leaving) {
       this.address = address;
-      this.tls = tls;
-      this.loops = loops;
+      this.port = port;
       this.limit = limit;
       this.invalid = invalid;
       this.handler = handler;
-    }
-
-    private HttpServerOptions options() {
-      HttpServerOptions options =
-          new HttpServerOptions()
-              .setAcceptBacklog(BACKLOG)
-              .setMaxInitialLineLength(MAX_LINE_BYTES)
-              .setMaxHeaderSize(MAX_HEADER_BYTES)
-              .setHttp2ClearTextEnabled(false)
-              .setPerFrameWebSocketCompressionSupported(false)
-              .setPerMessageWebSocketCompressionSupported(false)
-              .setHandle100ContinueAutomatically(true);
-      if (tls != null) {
-        options
-            .setSsl(true)
-            .setKeyCertOptions(tls.getKeyCertOptions())
-            .setEnabledSecureTransportProtocols(tls.getEnabledSecureTransportProtocols());
-      }
-      return options;
+      this.leaving = leaving;
     }
 
     @Override
@@ -297,14 +233,21 @@ public final class HttpFront implements AutoCloseable {
       EventLoop loop = new NettyLoop(context);
       HttpServer created =
           vertx
-              .createHttpServer(options())
+              .createHttpServer(
+                  new HttpServerOptions()
+                      .setAcceptBacklog(BACKLOG)
+                      .setMaxInitialLineLength(MAX_LINE_BYTES)
+                      .setMaxHeaderSize(MAX_HEADER_BYTES)
+                      .setHttp2ClearTextEnabled(false)
+                      .setPerFrameWebSocketCompressionSupported(false)
+                      .setPerMessageWebSocketCompressionSupported(false)
+                      .setHandle100ContinueAutomatically(true))
               .connectionHandler(this::onConnection)
               .invalidRequestHandler(this::refuse)
               .requestHandler(request -> serve(request, loop));
       server = created;
-      loops.servers.add(created);
       vertx.setPeriodic(SWEEP_MS, timer -> sweep());
-      return created.listen(address).onSuccess(listening -> loops.port.set(listening.actualPort()));
+      return created.listen(address).onSuccess(listening -> port.set(listening.actualPort()));
     }
 
     @Override
@@ -349,7 +292,7 @@ public final class HttpFront implements AutoCloseable {
                 use.idleSinceNs = System.nanoTime();
               });
       handler.accept(
-          new HttpExchange(request, use.peer, loop, loops.leaving::get, () -> use.last = true));
+          new HttpExchange(request, use.peer, loop, leaving::get, () -> use.last = true));
     }
 
     private void sweep() {

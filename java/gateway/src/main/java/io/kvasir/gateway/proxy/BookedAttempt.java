@@ -116,7 +116,7 @@ final class BookedAttempt {
       drop();
       return null;
     }
-    target.worker().membership().onSent();
+    target.worker().onSent();
     return new ChosenTarget(
         target.worker(),
         rank,

@@ -31,7 +31,7 @@ record ChosenTarget(
 
   /** The target of an attempt that no router has booked, which is sent. */
   static ChosenTarget byLoad(FleetWorker worker, int dpRank, String reason) {
-    worker.membership().onSent();
+    worker.onSent();
     return new ChosenTarget(worker, dpRank, reason, 0, null, 0, null, null, LegBody.WHOLE);
   }
 
@@ -75,7 +75,7 @@ record ChosenTarget(
 
   /** The attempt is over. */
   void onFinished(boolean success) {
-    worker.membership().onFinished();
+    worker.onFinished();
     if (evidence != null) {
       evidence.onFinished();
     }

@@ -1,7 +1,6 @@
 package io.kvasir.gateway.route;
 
 import java.util.Collection;
-import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -70,8 +69,7 @@ public final class Ejection {
 
   /**
    * Whether so few workers are left that the breakers of healthy workers are ignored, and that
-   * others take requests although their health checks are late or fail. Workers that an operator
-   * keeps requests away from do not count.
+   * others take requests although their health checks are late or fail.
    *
    * @param fleet the workers that a request could go to
    * @param model the model that they must serve; empty for any
@@ -81,7 +79,7 @@ public final class Ejection {
     int left = 0;
     int all = 0;
     for (FleetWorker worker : fleet) {
-      all += worker.membership().cordoned() ? 0 : 1;
+      all++;
       left += isLeft(worker) ? 1 : 0;
     }
     if (left == all) { // without a look at their models
@@ -90,9 +88,7 @@ public final class Ejection {
     left = 0;
     all = 0;
     for (FleetWorker worker : fleet) {
-      Set<String> models = worker.models();
-      boolean counts = model.isEmpty() ? !models.isEmpty() : models.contains(model);
-      if (counts && !worker.membership().cordoned()) {
+      if (model.isEmpty() ? !worker.models().isEmpty() : worker.models().contains(model)) {
         all++;
         left += isLeft(worker) ? 1 : 0;
       }
@@ -101,6 +97,6 @@ public final class Ejection {
   }
 
   private static boolean isLeft(FleetWorker worker) {
-    return worker.healthy() && !worker.membership().cordoned() && !worker.breaker().isOpen();
+    return worker.healthy() && !worker.breaker().isOpen();
   }
 }

@@ -77,15 +77,6 @@ public final class HealthChecks {
         });
   }
 
-  /**
-   * Starts the checks of a worker that has come later.
-   *
-   * @param worker the worker; its checks end when it leaves
-   */
-  public void add(FleetWorker worker) {
-    loop.execute(() -> new Check(worker, () -> {}).run());
-  }
-
   /** Stops the checks. */
   public void close() {
     closed = true;
@@ -112,7 +103,7 @@ public final class HealthChecks {
     }
 
     void run() {
-      if (!closed && !worker.membership().hasLeft()) {
+      if (!closed) {
         get(HEALTH, (status, body) -> get(MODELS, this::onModels));
       }
     }
@@ -127,9 +118,6 @@ public final class HealthChecks {
           MAX_REPLY_BYTES,
           timeoutMs,
           (status, body) -> {
-            if (worker.membership().hasLeft()) {
-              return;
-            }
             if (status == OK) {
               good.onAnswer(status, body);
             } else {

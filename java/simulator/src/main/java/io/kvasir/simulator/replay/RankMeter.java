@@ -12,9 +12,7 @@ import io.kvasir.engine.pool.Occupancy;
  */
 final class RankMeter implements StepEngine {
 
-  private final int rank;
   private final StepEngine engine;
-  private final EngineDelays faults;
   private final BlockPool pool;
   private boolean prefilled;
   private final LoadOverTime.Builder load = new LoadOverTime.Builder();
@@ -24,11 +22,8 @@ final class RankMeter implements StepEngine {
   private long peakActiveBlocks;
   private Occupancy lastOccupancy;
 
-  /** {@code rank} is the index among the ranks of all workers. */
-  RankMeter(int rank, StepEngine engine, EngineDelays faults, BlockPool pool) {
-    this.rank = rank;
+  RankMeter(StepEngine engine, BlockPool pool) {
     this.engine = engine;
-    this.faults = faults;
     this.pool = pool;
     this.lastOccupancy = pool.occupancy();
   }
@@ -45,7 +40,7 @@ final class RankMeter implements StepEngine {
     lastOccupancy = pool.occupancy();
     peakActiveBlocks = Math.max(peakActiveBlocks, lastOccupancy.activeBlocks());
     prefilled = prefills(plan);
-    long durationNs = faults.durationNs(rank, nowNs, engine.step(plan));
+    long durationNs = engine.step(plan);
     stepNs = Math.max(1, durationNs);
     busyNs += durationNs;
     load.add(nowNs, durationNs);
@@ -57,10 +52,9 @@ final class RankMeter implements StepEngine {
     return stepNs;
   }
 
-  private boolean prefills(StepPlan plan) {
+  private static boolean prefills(StepPlan plan) {
     for (int i = 0; i < plan.size(); i++) {
-      boolean hasKv = engine instanceof DecodeStepEngine decode && decode.hasKv(plan, i);
-      if (!plan.decodes(i) && !hasKv) {
+      if (!plan.decodes(i)) {
         return true;
       }
     }

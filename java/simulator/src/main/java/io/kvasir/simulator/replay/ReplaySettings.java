@@ -24,8 +24,7 @@ import java.util.List;
  * @param pool the pool of each rank
  * @param routing how the worker's requests are placed
  * @param executor how ranks run their requests
- * @param timing the timing model that the worker's router begins with
- * @param engines what the ranks do
+ * @param timing the timing model
  * @param mode which phases of serving the ranks run
  * @param measures what is measured besides the usual figures
  */
@@ -35,7 +34,6 @@ public record ReplaySettings(
     Routing routing,
     ExecutorOptions executor,
     StepTiming timing,
-    Engines engines,
     ReplayMode mode,
     Measures measures) {
 
@@ -86,18 +84,6 @@ public record ReplaySettings(
   }
 
   /**
-   * What the ranks do, as opposed to what routers expect.
-   *
-   * @param timing the timing model of their steps
-   * @param faults ranks that are slow or hang
-   */
-  public record Engines(StepTiming timing, EngineDelays faults) {
-
-    /** The published times, without faults. */
-    public static final Engines DEFAULT = new Engines(StepTiming.DEFAULT, EngineDelays.NONE);
-  }
-
-  /**
    * Checks the ranges.
    *
    * @throws IllegalArgumentException naming the field that is out of range
@@ -121,7 +107,6 @@ public record ReplaySettings(
         Routing.DEFAULT,
         ExecutorOptions.DEFAULT,
         StepTiming.DEFAULT,
-        Engines.DEFAULT,
         ReplayMode.AGGREGATED,
         Measures.NONE);
   }
@@ -175,7 +160,7 @@ public record ReplaySettings(
    */
   public ReplaySettings withPoolTokens(int tokens) {
     Pool other = new Pool(tokens, pool.tokensPerBlock, pool.hashFormat, pool.groups);
-    return new ReplaySettings(ranks, other, routing, executor, timing, engines, mode, measures);
+    return new ReplaySettings(ranks, other, routing, executor, timing, mode, measures);
   }
 
   /**
@@ -186,7 +171,7 @@ public record ReplaySettings(
    */
   public ReplaySettings withGroups(List<PoolGroup> groups) {
     Pool other = new Pool(pool.tokens, pool.tokensPerBlock, pool.hashFormat, groups);
-    return new ReplaySettings(ranks, other, routing, executor, timing, engines, mode, measures);
+    return new ReplaySettings(ranks, other, routing, executor, timing, mode, measures);
   }
 
   /**
@@ -197,7 +182,7 @@ public record ReplaySettings(
    */
   public ReplaySettings withHashFormat(HashFormat format) {
     Pool other = new Pool(pool.tokens, pool.tokensPerBlock, format, pool.groups);
-    return new ReplaySettings(ranks, other, routing, executor, timing, engines, mode, measures);
+    return new ReplaySettings(ranks, other, routing, executor, timing, mode, measures);
   }
 
   /**
@@ -217,7 +202,7 @@ public record ReplaySettings(
    * @return the settings
    */
   public ReplaySettings withRouting(Routing other) {
-    return new ReplaySettings(ranks, pool, other, executor, timing, engines, mode, measures);
+    return new ReplaySettings(ranks, pool, other, executor, timing, mode, measures);
   }
 
   /**
@@ -227,7 +212,7 @@ public record ReplaySettings(
    * @return the settings
    */
   public ReplaySettings withExecutor(ExecutorOptions other) {
-    return new ReplaySettings(ranks, pool, routing, other, timing, engines, mode, measures);
+    return new ReplaySettings(ranks, pool, routing, other, timing, mode, measures);
   }
 
   /**
@@ -237,7 +222,7 @@ public record ReplaySettings(
    * @return the settings
    */
   public ReplaySettings withMode(ReplayMode other) {
-    return new ReplaySettings(ranks, pool, routing, executor, timing, engines, other, measures);
+    return new ReplaySettings(ranks, pool, routing, executor, timing, other, measures);
   }
 
   /**
@@ -247,27 +232,16 @@ public record ReplaySettings(
    * @return the settings
    */
   public ReplaySettings withMeasures(Measures other) {
-    return new ReplaySettings(ranks, pool, routing, executor, timing, engines, mode, other);
+    return new ReplaySettings(ranks, pool, routing, executor, timing, mode, other);
   }
 
   /**
-   * These settings with another timing model, for the router and the ranks.
+   * These settings with another timing model.
    *
    * @param other the timing model
    * @return the settings
    */
   public ReplaySettings withTiming(StepTiming other) {
-    Engines same = new Engines(other, engines.faults);
-    return new ReplaySettings(ranks, pool, routing, executor, other, same, mode, measures);
-  }
-
-  /**
-   * These settings with other engines.
-   *
-   * @param other what the ranks do
-   * @return the settings
-   */
-  public ReplaySettings withEngines(Engines other) {
-    return new ReplaySettings(ranks, pool, routing, executor, timing, other, mode, measures);
+    return new ReplaySettings(ranks, pool, routing, executor, other, mode, measures);
   }
 }

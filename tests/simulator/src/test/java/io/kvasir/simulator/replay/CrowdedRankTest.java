@@ -76,7 +76,6 @@ class CrowdedRankTest {
   private ReplayWorker worker(WorkerTally tally) {
     return new ReplayWorker(
         SETTINGS,
-        0,
         false,
         new SoleCollective(2),
         RankPools.Place.HOST,

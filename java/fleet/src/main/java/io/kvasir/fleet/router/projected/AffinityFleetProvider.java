@@ -52,8 +52,7 @@ public final class AffinityFleetProvider implements FleetRouterProvider {
   public FleetRouter create(Map<String, ?> args, FleetRouterSetup setup) {
     BookingSettings settings =
         BookingSettings.approximate(new RouterArgs(name(), args, keys()), TTL_SECONDS);
-    boolean tracksAnswers = settings.options().loads().trackOutputBlocks();
-    PlacementLedger ledger = new PlacementLedger(setup, tracksAnswers);
+    PlacementLedger ledger = new PlacementLedger(setup);
     return new BookingRouter(
         name(),
         settings.approximateIndex(setup),

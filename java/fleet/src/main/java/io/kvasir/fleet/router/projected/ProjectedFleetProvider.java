@@ -59,8 +59,7 @@ public final class ProjectedFleetProvider implements FleetRouterProvider {
           OMITTED, ProjectedSelector.TERMS.toArray(new String[0]), Function.identity(), omitted);
     }
     BookingSettings settings = BookingSettings.following(checked);
-    boolean tracksAnswers = settings.options().loads().trackOutputBlocks();
-    PlacementLedger ledger = new PlacementLedger(setup, tracksAnswers);
+    PlacementLedger ledger = new PlacementLedger(setup);
     return new BookingRouter(
         name(),
         settings.index(setup),

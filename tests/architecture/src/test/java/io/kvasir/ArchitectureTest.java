@@ -88,6 +88,7 @@ class ArchitectureTest {
             "engine.lockstep",
             "engine.pool",
             "exchange",
+            "exchange.http",
             "fleet.record",
             "fleet.router",
             "gateway",
@@ -169,6 +170,7 @@ class ArchitectureTest {
             "engine.lockstep",
             "engine.pool",
             "exchange",
+            "exchange.http",
             "fleet.router",
             "fleet.router.trtllm",
             "fleet.router.whatif",
@@ -266,7 +268,7 @@ class ArchitectureTest {
     edges.put("fleet.router.legs", uses("fleet.router", "fleet.router.trtllm", "model"));
     edges.put(
         "fleet.router.projected",
-        uses("fleet.router", "fleet.router.booking", "hash", "model", "timing"));
+        uses("fleet.load", "fleet.router", "fleet.router.booking", "hash", "model", "timing"));
     edges.put("fleet.router.trtllm", uses("event", "fleet.router", "hash", "model"));
     edges.put(
         "fleet.router.whatif",
@@ -358,6 +360,7 @@ class ArchitectureTest {
             "fleet.index",
             "fleet.load",
             "fleet.router",
+            "fleet.router.legs",
             "gateway.events",
             "gateway.verify",
             "gateway.worker",

@@ -38,7 +38,12 @@ public final class EngineServer implements AutoCloseable {
             engine, MAX_BODY_BYTES, BODY_TIMEOUT_MS, new BodyBudget(BODY_BUDGET_BYTES));
     this.front =
         HttpFront.listen(
-            vertx, host, port, eventLoops, ConnectionLimit.none(), EngineServer::invalid, handler);
+            vertx,
+            new HttpFront.Address(host, port, null),
+            eventLoops,
+            ConnectionLimit.none(),
+            EngineServer::invalid,
+            handler);
   }
 
   /**

@@ -1,8 +1,6 @@
 package io.kvasir.gateway;
 
 import io.kvasir.exchange.EventLoop;
-import io.kvasir.exchange.Upstream;
-import io.kvasir.exchange.http.HttpUpstream;
 import io.kvasir.fleet.index.NativePrefixIndex;
 import io.kvasir.fleet.index.PrefixIndex;
 import io.kvasir.fleet.router.FleetRouter;
@@ -10,38 +8,26 @@ import io.kvasir.fleet.router.FleetRouterProvider;
 import io.kvasir.fleet.router.FleetRouterSetup;
 import io.kvasir.fleet.router.booking.BookingSettings;
 import io.kvasir.gateway.disagg.RouterChoice;
-import io.kvasir.gateway.disagg.Transfers;
 import io.kvasir.gateway.events.EventPump;
 import io.kvasir.gateway.events.FleetSteps;
 import io.kvasir.gateway.events.ReplicaLink;
 import io.kvasir.gateway.observe.TrafficRecording;
-import io.kvasir.gateway.route.Breaker;
 import io.kvasir.gateway.route.FleetWorker;
 import io.kvasir.gateway.route.FollowedRanks;
 import io.kvasir.gateway.route.ModelFleet;
-import io.kvasir.gateway.route.Renderer;
 import io.kvasir.gateway.verify.SentBytes;
-import io.kvasir.gateway.worker.ApiKey;
-import io.kvasir.gateway.worker.KeyedUpstream;
-import io.kvasir.gateway.worker.RendererSpec;
 import io.kvasir.gateway.worker.WorkerRole;
 import io.kvasir.gateway.worker.WorkerSpec;
 import io.kvasir.hash.HashFormat;
 import io.kvasir.model.Digest64;
-import io.vertx.core.Vertx;
-import java.net.URI;
-import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
-import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Puts the fleets of a gateway together: the workers, and for each model its router and what
- * follows its ranks. Thread-safe; the parts that it is given stay the caller's.
+ * Puts the fleets of a gateway together: for each model its router and what follows its ranks.
+ * Thread-safe; the parts that it is given stay the caller's.
  */
 final class FleetAssembly {
 
@@ -98,59 +84,12 @@ final class FleetAssembly {
     }
   }
 
-  /**
-   * The workers of this process, then those of the settings.
-   *
-   * @param local the workers of this process
-   * @param vertx opens connections to the others
-   * @param clockNs the time by which connections count as stale, in nanoseconds
-   */
-  List<FleetWorker> workers(List<LocalWorker> local, Vertx vertx, LongSupplier clockNs) {
-    List<FleetWorker> workers = new ArrayList<>();
-    for (LocalWorker worker : local) {
-      workers.add(
-          worker(workers.size(), worker.name(), WorkerSpec.inProcess(), worker.upstream(), null));
-    }
-    Map<RendererSpec, Renderer> renderers = new HashMap<>();
-    for (WorkerSpec spec : settings.workers()) {
-      Upstream engine = upstream(vertx, spec.url(), spec.apiKey(), clockNs);
-      RendererSpec of = spec.renderer();
-      Renderer renderer =
-          of == null
-              ? null
-              : renderers.computeIfAbsent(
-                  of, any -> new Renderer(any, upstream(vertx, any.url(), any.apiKey(), clockNs)));
-      workers.add(worker(workers.size(), spec.name(), spec, engine, renderer));
-    }
-    return workers;
-  }
-
-  /** How prompts move between workers. */
-  Transfers transfers(Vertx vertx, LongSupplier clockNs) {
-    GatewaySettings.Health health = settings.health();
-    return new Transfers(
-        settings.disagg(),
-        url -> new HttpUpstream(vertx, url, health.connectTimeoutMs(), clockNs),
-        health.timeoutMs());
-  }
-
-  private Upstream upstream(Vertx vertx, URI url, @Nullable ApiKey key, LongSupplier clockNs) {
-    Upstream http = new HttpUpstream(vertx, url, settings.health().connectTimeoutMs(), clockNs);
-    return key == null ? http : new KeyedUpstream(http, key);
-  }
-
-  private FleetWorker worker(
-      int id, String name, WorkerSpec spec, Upstream upstream, @Nullable Renderer renderer) {
-    Breaker breaker = new Breaker(settings.health().breaker());
-    return new FleetWorker(id, name, spec, upstream, renderer, breaker);
-  }
-
   /** A fleet for a model: what is known of the first worker decides how it works. */
   ModelFleet fleet(String model, FleetWorker first) {
     int blockSize = first.profile().blockSize();
     int tokensPerBlock = blockSize > 0 ? blockSize : TOKENS_PER_BLOCK;
     boolean publishes = first.publishes();
-    RouterChoice choice = choice(first.role() == WorkerRole.PREFILL);
+    RouterChoice choice = choice(first.role());
     FleetRouterProvider policy = choice.policy(publishes);
     FleetRouter router =
         policy.create(withIndexMemory(model, choice, policy), FleetRouterSetup.of(tokensPerBlock));
@@ -171,13 +110,18 @@ final class FleetAssembly {
         policy.readsForwardPasses() ? new FleetSteps(pump, router) : null);
   }
 
-  private RouterChoice choice(boolean prefills) {
-    boolean apart =
-        settings.workers().stream().anyMatch(spec -> spec.disagg().role() == WorkerRole.DECODE);
-    if (prefills) {
+  /** Whether the gateway has begun with workers that answer what others have computed. */
+  private boolean apart() {
+    return settings.workers().stream().anyMatch(spec -> spec.disagg().role() == WorkerRole.DECODE);
+  }
+
+  private RouterChoice choice(WorkerRole role) {
+    if (role == WorkerRole.PREFILL) {
       return settings.disagg().prefillRouter();
     }
-    return apart ? settings.disagg().decodeRouter() : settings.choice();
+    return role == WorkerRole.DECODE || apart()
+        ? settings.disagg().decodeRouter()
+        : settings.choice();
   }
 
   /** The args of a policy, with a share of the memory for indexes if they do not set one. */

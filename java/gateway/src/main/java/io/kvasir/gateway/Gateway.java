@@ -1,11 +1,11 @@
 package io.kvasir.gateway;
 
-import io.kvasir.exchange.BodyBudget;
 import io.kvasir.exchange.EventLoop;
 import io.kvasir.exchange.http.ConnectionLimit;
 import io.kvasir.exchange.http.HttpFront;
 import io.kvasir.gateway.admin.AdminHandler;
 import io.kvasir.gateway.admin.AdminHosts;
+import io.kvasir.gateway.admin.WorkersHandler;
 import io.kvasir.gateway.disagg.RouterChoice;
 import io.kvasir.gateway.disagg.Transfers;
 import io.kvasir.gateway.events.EventPump;
@@ -15,7 +15,6 @@ import io.kvasir.gateway.observe.GatewayMetrics;
 import io.kvasir.gateway.observe.TrafficRecording;
 import io.kvasir.gateway.openai.OpenAiError;
 import io.kvasir.gateway.proxy.BodyThreads;
-import io.kvasir.gateway.proxy.ClientLimits;
 import io.kvasir.gateway.proxy.GatewayHandler;
 import io.kvasir.gateway.proxy.Services;
 import io.kvasir.gateway.route.AdmissionQueue;
@@ -25,11 +24,11 @@ import io.kvasir.gateway.route.ModelFleets;
 import io.kvasir.gateway.route.RetryBudget;
 import io.kvasir.gateway.tokens.ModelTokens;
 import io.kvasir.gateway.tokens.TokenQuestions;
+import io.kvasir.gateway.worker.WorkerSpec;
 import io.vertx.core.Vertx;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -67,6 +66,7 @@ public final class Gateway implements AutoCloseable {
   private final Transfers transfers;
   private final ModelFleets fleets;
   private final HealthChecks health;
+  private final FleetChanges changes;
   private final GatewayHandler handler;
   private final AccessLog log;
   private final BodyThreads threads = bodyThreads();
@@ -114,18 +114,16 @@ public final class Gateway implements AutoCloseable {
     this.log = log;
     this.loop = HttpFront.loop(vertx);
     FleetAssembly assembly = new FleetAssembly(settings, pump, replicas, recording, loop);
+    WorkerConnections ways = new WorkerConnections(settings.health(), vertx, times.clockNs());
     this.fleets =
         new ModelFleets(
-            assembly.workers(local, vertx, times.clockNs()),
+            ways.open(local, settings.workers()),
             new Ejection(settings.health().breaker()),
             assembly::fleet);
     GatewayMetrics metrics = new GatewayMetrics();
     GatewaySettings.Pressure pressure = settings.pressure();
-    ClientLimits clients = settings.proxy().clients();
-    this.connections =
-        new ConnectionLimit(
-            clients.maxConnections(), shareOf(clients.maxConnections(), clients.share()));
-    this.transfers = assembly.transfers(vertx, times.clockNs());
+    this.connections = settings.connectionLimit();
+    this.transfers = ways.transfers(settings.disagg());
     Services services =
         new Services(
             fleets,
@@ -135,17 +133,15 @@ public final class Gateway implements AutoCloseable {
             settings.proxy(),
             new AdmissionQueue(pressure.maxRunningRequests(), pressure.maxQueuedRequests()),
             new RetryBudget(pressure.retryReserve()),
-            budget(settings),
+            settings.bodyBudget(),
             threads,
             metrics,
             log,
             recording,
             times.clockNs());
     this.handler = new GatewayHandler(services);
-    new GatewayGauges(metrics)
-        .ofRequests(services, connections, handler::queuedByRouters)
-        .ofReplicas(replicas)
-        .ofWorkers(fleets, times.clockNs());
+    GatewayGauges gauges = new GatewayGauges(metrics);
+    gauges.ofRequests(services, connections, handler::queuedByRouters).ofReplicas(replicas);
     this.health =
         new HealthChecks(
             fleets,
@@ -153,36 +149,29 @@ public final class Gateway implements AutoCloseable {
             settings.health().intervalMs(),
             settings.health().timeoutMs(),
             settings.health().failures());
+    this.changes =
+        new FleetChanges(
+            fleets,
+            ways,
+            health,
+            transfers,
+            metrics,
+            worker -> gauges.ofWorker(worker, fleets, times.clockNs()),
+            loop,
+            pressure.drainMs(),
+            replicas != null);
     this.admin =
         HttpFront.listen(
             vertx,
-            settings.adminHost(),
-            settings.adminPort(),
+            new HttpFront.Address(settings.admin().host(), settings.admin().port(), null),
             1,
             ConnectionLimit.none(),
             Gateway::invalid,
             new AdminHandler(
-                services, () -> front != null && handler.ready(), adminHosts(settings)));
-  }
-
-  private static AdminHosts adminHosts(GatewaySettings settings) {
-    List<String> names = new ArrayList<>(settings.adminAllowedHosts());
-    names.add(settings.adminHost());
-    return new AdminHosts(names);
-  }
-
-  /** A client's share has room for one body of the largest size, whatever the share. */
-  private static BodyBudget budget(GatewaySettings settings) {
-    GatewaySettings.Pressure pressure = settings.pressure();
-    double share = settings.proxy().clients().share();
-    long clientBytes =
-        Math.max((long) (share * pressure.bodyBudgetBytes()), settings.proxy().maxBodyBytes());
-    return new BodyBudget(
-        pressure.bodyBudgetBytes(), clientBytes, shareOf(pressure.maxRunningRequests(), share));
-  }
-
-  private static int shareOf(int all, double share) {
-    return Math.max(1, (int) (share * all));
+                services,
+                () -> front != null && handler.ready(),
+                new AdminHosts(settings.admin().names()),
+                new WorkersHandler(services, changes, settings.admin().key())));
   }
 
   /**
@@ -263,8 +252,7 @@ public final class Gateway implements AutoCloseable {
     front =
         HttpFront.listen(
             vertx,
-            settings.host(),
-            settings.port(),
+            settings.address(),
             settings.eventLoops(),
             connections,
             Gateway::invalid,
@@ -310,6 +298,11 @@ public final class Gateway implements AutoCloseable {
         StandardCharsets.UTF_8);
   }
 
+  /** {@return where clients reach it, as it is set} */
+  public HttpFront.Address address() {
+    return settings.address();
+  }
+
   /** {@return the public port} */
   public int port() {
     return Objects.requireNonNull(front, "the gateway has not started").port();
@@ -318,6 +311,30 @@ public final class Gateway implements AutoCloseable {
   /** {@return the admin port} */
   public int adminPort() {
     return admin.port();
+  }
+
+  /**
+   * Reads certificate and key of the public port again, for the connections from then on.
+   *
+   * @throws IOException if they are wrong; those before stay
+   */
+  public void reloadTls() throws IOException {
+    HttpFront open = front;
+    if (open != null) {
+      open.reloadTls();
+    }
+  }
+
+  /**
+   * Makes the engines behind HTTP those of a list. Workers that are in it as they are stay; the
+   * requests of others end where they are.
+   *
+   * @param workers what a start would take
+   * @return what has changed, in words
+   * @throws IllegalArgumentException if other gateways count on the same workers
+   */
+  public String replaceWorkers(List<WorkerSpec> workers) {
+    return changes.replace(workers);
   }
 
   /** {@return the workers by model} */
@@ -387,6 +404,7 @@ public final class Gateway implements AutoCloseable {
     threads.close();
     transfers.close();
     fleets.workers().forEach(worker -> worker.upstream().close());
+    changes.leaving().forEach(worker -> worker.upstream().close());
     if (replicas != null) {
       replicas.close();
     }

@@ -84,31 +84,28 @@ record GatewayGauges(GatewayMetrics metrics) {
   }
 
   /**
-   * Adds those of each worker.
+   * Adds those of a worker.
    *
    * @param clockNs the time by which workers rest, in nanoseconds
    */
-  GatewayGauges ofWorkers(ModelFleets fleets, LongSupplier clockNs) {
-    for (FleetWorker worker : fleets.workers()) {
-      metrics.workerGauge(
-          "kvasir.worker.healthy",
-          "Whether the last health checks were good.",
-          worker.name(),
-          worker.role().id(),
-          () -> worker.healthy() ? 1 : 0);
-      metrics.workerGauge(
-          "kvasir.worker.takes.requests",
-          "Whether requests may be sent to the worker.",
-          worker.name(),
-          worker.role().id(),
-          () -> fleets.takes(worker, clockNs.getAsLong()) ? 1 : 0);
-      metrics.workerGauge(
-          "kvasir.worker.requests.running",
-          "Requests of this gateway in flight at the worker.",
-          worker.name(),
-          worker.role().id(),
-          worker::activeRequests);
-    }
-    return this;
+  void ofWorker(FleetWorker worker, ModelFleets fleets, LongSupplier clockNs) {
+    metrics.workerGauge(
+        "kvasir.worker.healthy",
+        "Whether the last health checks were good.",
+        worker.name(),
+        worker.role().id(),
+        () -> worker.healthy() ? 1 : 0);
+    metrics.workerGauge(
+        "kvasir.worker.takes.requests",
+        "Whether requests may be sent to the worker.",
+        worker.name(),
+        worker.role().id(),
+        () -> fleets.takes(worker, clockNs.getAsLong()) ? 1 : 0);
+    metrics.workerGauge(
+        "kvasir.worker.requests.running",
+        "Requests of this gateway in flight at the worker.",
+        worker.name(),
+        worker.role().id(),
+        () -> worker.membership().activeRequests());
   }
 }

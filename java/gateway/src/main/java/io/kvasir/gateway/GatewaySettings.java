@@ -1,23 +1,27 @@
 package io.kvasir.gateway;
 
+import io.kvasir.exchange.BodyBudget;
+import io.kvasir.exchange.http.ConnectionLimit;
+import io.kvasir.exchange.http.HttpFront;
 import io.kvasir.gateway.disagg.DisaggSettings;
 import io.kvasir.gateway.disagg.RouterChoice;
+import io.kvasir.gateway.proxy.ClientLimits;
 import io.kvasir.gateway.proxy.ProxySettings;
 import io.kvasir.gateway.route.BreakerSettings;
+import io.kvasir.gateway.worker.ApiKey;
 import io.kvasir.gateway.worker.WorkerSpec;
+import java.lang.reflect.RecordComponent;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
  * How a gateway runs. Immutable.
  *
- * @param host the address of the public port
- * @param port the public port; 0 for any free one
- * @param adminHost the address of the admin port
- * @param adminPort the admin port; 0 for any free one
- * @param adminAllowedHosts names under which the admin port answers, besides addresses and the
- *     local host
+ * @param address the public port
+ * @param admin the port of operators
  * @param eventLoops threads that serve requests, at least 1
  * @param workers the engines behind HTTP; empty for embedded ranks
  * @param router the fleet router's name, or {@link #AUTO}
@@ -29,11 +33,8 @@ import org.jspecify.annotations.Nullable;
  * @param disagg how requests are split between workers of role prefill and decode
  */
 public record GatewaySettings(
-    String host,
-    int port,
-    String adminHost,
-    int adminPort,
-    List<String> adminAllowedHosts,
+    HttpFront.Address address,
+    Admin admin,
     int eventLoops,
     List<WorkerSpec> workers,
     String router,
@@ -49,9 +50,48 @@ public record GatewaySettings(
 
   /** Copies the collections. */
   public GatewaySettings {
-    adminAllowedHosts = List.copyOf(adminAllowedHosts);
     workers = List.copyOf(workers);
     routerArgs = Map.copyOf(routerArgs);
+  }
+
+  /**
+   * {@return the settings that differ, apart from workers, by their names}
+   *
+   * @param other other settings
+   */
+  public List<String> differences(GatewaySettings other) {
+    List<String> names = new ArrayList<>();
+    for (RecordComponent part : GatewaySettings.class.getRecordComponents()) {
+      try {
+        boolean same =
+            Objects.equals(part.getAccessor().invoke(this), part.getAccessor().invoke(other));
+        if (!same && !part.getName().equals("workers")) {
+          names.add(part.getName());
+        }
+      } catch (ReflectiveOperationException e) {
+        throw new IllegalStateException(e); // its own public accessors
+      }
+    }
+    return names;
+  }
+
+  /** The bodies that the gateway holds. A client's share has room for one of the largest size. */
+  BodyBudget bodyBudget() {
+    double share = proxy.clients().share();
+    long clientBytes = Math.max((long) (share * pressure.bodyBudgetBytes()), proxy.maxBodyBytes());
+    return new BodyBudget(
+        pressure.bodyBudgetBytes(), clientBytes, shareOf(pressure.maxRunningRequests(), share));
+  }
+
+  /** The connections of clients that the gateway holds. */
+  ConnectionLimit connectionLimit() {
+    ClientLimits clients = proxy.clients();
+    return new ConnectionLimit(
+        clients.maxConnections(), shareOf(clients.maxConnections(), clients.share()));
+  }
+
+  private static int shareOf(int all, double share) {
+    return Math.max(1, (int) (share * all));
   }
 
   /** {@return the routers of workers of all roles} */
@@ -62,6 +102,29 @@ public record GatewaySettings(
   /** {@return the router of workers of role both, or of embedded ranks} */
   RouterChoice choice() {
     return new RouterChoice(router, routerArgs);
+  }
+
+  /**
+   * The port of operators. Immutable.
+   *
+   * @param host its address
+   * @param port the port; 0 for any free one
+   * @param allowedHosts names under which it answers, besides addresses and the local host
+   * @param key what requests that change workers must present; null if none can
+   */
+  public record Admin(String host, int port, List<String> allowedHosts, @Nullable ApiKey key) {
+
+    /** Copies the list. */
+    public Admin {
+      allowedHosts = List.copyOf(allowedHosts);
+    }
+
+    /** All names under which it answers. */
+    List<String> names() {
+      List<String> names = new ArrayList<>(allowedHosts);
+      names.add(host);
+      return names;
+    }
   }
 
   /**

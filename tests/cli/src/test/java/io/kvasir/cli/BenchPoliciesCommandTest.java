@@ -45,8 +45,8 @@ class BenchPoliciesCommandTest {
         .doesNotContain("internal error");
   }
 
-  @Test
-  void routersAreComparedInOneTable() throws IOException {
+  /** 400 prompts, of which some begin alike. */
+  private Path trace() throws IOException {
     Path trace = folder.resolve("t.jsonl");
     StringBuilder lines = new StringBuilder();
     for (int i = 0; i < 400; i++) {
@@ -56,11 +56,15 @@ class BenchPoliciesCommandTest {
                   + " [%d, %d, %d]}%n",
               i * 200, i % 7, 100 + i % 21, 1000 + i));
     }
-    Files.writeString(trace, lines);
+    return Files.writeString(trace, lines);
+  }
+
+  @Test
+  void routersAreComparedInOneTable() throws IOException {
     String options =
         "bench policies --load 2@0.5 --pool-tokens 50000 --seeds 1,2 --jobs 1 --router"
             + " default,projected --trace "
-            + trace;
+            + trace();
 
     Outcome text = run(options);
     assertThat(text.err()).isEmpty();
@@ -95,6 +99,50 @@ class BenchPoliciesCommandTest {
     assertThat(json.get(0).get("concurrency").intValue()).isEqualTo(4);
     assertThat(json.get(0).has("utilisation")).isFalse();
     assertThat(json.at("/0/routers/1/behindPrompts/mean").isNumber()).isTrue();
+  }
+
+  @Test
+  void prefillAndDecodeApartAreComparedByLimits() throws IOException {
+    Path page = folder.resolve("apart.html");
+    String options =
+        "bench policies --prefill-workers 1 --decode-workers 1 --load 2@0.5 --pool-tokens 50000"
+            + " --seeds 1 --max-local-prefill-tokens 0,2048 --report "
+            + page
+            + " --trace "
+            + trace();
+
+    Outcome text = run(options);
+    assertThat(text.exitCode()).as(text.err()).isZero();
+    assertThat(text.out())
+        .startsWith(
+            "| requests | ranks@load | pool tokens | speed | projected p95, modelled ms | projected"
+                + " limit 0 p95, modelled ms | projected limit 2048 p95, modelled ms |")
+        .contains("| t.jsonl, 1 prefill, 1 decode | 2@0.5 | 50,000 | ")
+        .contains("\n| projected limit 2048 | ");
+    assertThat(Files.readString(page))
+        .contains("Share of the requests that a decode worker serves whole");
+
+    JsonNode cell = run(options + " --format json").json().get(0);
+    assertThat(cell.get("mode").asText()).isEqualTo("apart");
+    assertThat(cell.get("prefillWorkers").asInt()).isEqualTo(1);
+    assertThat(cell.get("decodeWorkers").asInt()).isEqualTo(1);
+    assertThat(cell.get("reachedUtilisation").asDouble())
+        .as("of prefill workers that compute all prompts")
+        .isCloseTo(0.5, within(0.05));
+    JsonNode forecast = cell.get("routers").get(0);
+    assertThat(forecast.at("/localPrefillShare/mean").asDouble()).isBetween(0.0, 1.0);
+    assertThat(forecast.at("/itlMeanMs/mean").asDouble()).isPositive();
+    assertThat(forecast.has("routedCv")).as("over ranks of different roles").isFalse();
+    assertThat(cell.at("/routers/2/localPrefillShare/mean").asDouble())
+        .isGreaterThan(cell.at("/routers/1/localPrefillShare/mean").asDouble());
+    FIGURE
+        .matcher(Files.readString(page))
+        .results()
+        .forEach(figure -> assertThat(at(cell, figure.group(2)).isNumber()).isTrue());
+  }
+
+  private static JsonNode at(JsonNode cell, String path) {
+    return cell.at("/" + path.replace('.', '/'));
   }
 
   @Test
@@ -164,6 +212,23 @@ class BenchPoliciesCommandTest {
     messages.put(
         "bench policies --fleet-router cost --fleet-router-args kv_overlap_score_weight=-1",
         "--fleet-router-args is wrong: kv_overlap_score_weight");
+    String roles = "bench policies --prefill-workers 2 --decode-workers 2";
+    messages.put("bench policies --prefill-workers 2", "--prefill-workers needs --decode-workers");
+    messages.put("bench policies --decode-workers 2", "--decode-workers needs --prefill-workers");
+    messages.put(
+        "bench policies --max-local-prefill-tokens 9",
+        "--max-local-prefill-tokens needs --prefill-workers and --decode-workers");
+    messages.put(roles + " --router default", "--router and --prefill-workers exclude each other");
+    messages.put(roles + " --mode context", "--mode must be aggregated with --prefill-workers");
+    messages.put(
+        roles + " --load 8@0.5",
+        "--load must have 4 ranks, the workers of --prefill-workers and --decode-workers");
+    messages.put(
+        roles + " --fleet-router round_robin --max-local-prefill-tokens 9",
+        "--max-local-prefill-tokens needs routers that match prompts, not round_robin");
+    messages.put(
+        roles + " --max-local-prefill-tokens 9,9",
+        "--max-local-prefill-tokens must name each value once, not '9,9'");
     assertThat(run("bench policies --saturated-ttft-ms 0").err())
         .contains("--saturated-ttft-ms must be");
     messages.forEach(

@@ -321,4 +321,32 @@ class CommandsTest {
     Files.writeString(timing, "[]");
     assertThat(run(line).err()).contains(timing + ": must be a JSON object");
   }
+
+  @Test
+  void enginesMayDoOtherThanExpected() {
+    String line = SMALL + " --router default --format json";
+    JsonNode usual = run(line + " --step-timing llama3-8b-a100").json();
+    JsonNode slow = run(line + " --step-timing llama3-8b-a100 --slow 0=3@0-1e6").json();
+    JsonNode other =
+        run(line + " --step-timing llama3-8b-a100 --engine-timing dsv3-h800-rank").json();
+
+    assertThat(usual.at("/config/stepTiming/prefillLinear").asDouble()).isEqualTo(0.0666);
+    assertThat(usual.at("/config/engineTiming").isMissingNode()).isTrue();
+    assertThat(other.at("/config/stepTiming")).isEqualTo(usual.at("/config/stepTiming"));
+    assertThat(other.at("/config/engineTiming/prefillLinear").asDouble()).isEqualTo(0.248);
+    assertThat(slow.at("/config/engineFaults")).hasSize(1);
+    double p50 = usual.at("/ttftMs/p50").asDouble();
+    assertThat(slow.at("/ttftMs/p50").asDouble()).isGreaterThan(1.5 * p50);
+    assertThat(other.at("/ttftMs/p50").asDouble()).isGreaterThan(1.5 * p50);
+
+    assertThat(run(line + " --step-timing llama4").err())
+        .contains("--step-timing must be mocker, llama3-8b-a100,", "or a file, not 'llama4'");
+    assertThat(run(line + " --hang 2@0-1").err())
+        .contains("--hang must name ranks from 0 to 1, not '2'");
+    for (String wrong : List.of("0", "0@5-4", "0@1-9/8", "-1@0-1", "0@0-1-2")) {
+      assertThat(run(line + " --hang " + wrong).err()).contains("--hang must be RANK@FROM-TO");
+      assertThat(run(line + " --slow " + wrong.replace("@", "=2@")).err())
+          .contains("--slow must be RANK=X@FROM-TO");
+    }
+  }
 }

@@ -79,7 +79,6 @@ class ConfigurationDocsTest {
           Map.entry("--ssl-keyfile", "a path"),
           Map.entry("--ssl-ca-certs", "a path"),
           Map.entry("--report", "a path"),
-          Map.entry("--step-timing", "a path"),
           Map.entry("--extra-llm-api-options", "a path"),
           Map.entry("--kv-cache-free-gpu-memory-fraction", "a number from 0.001 to 1.0"));
 
@@ -123,6 +122,9 @@ class ConfigurationDocsTest {
           "--spin-micros",
           "--report",
           "--step-timing", // in the report if it is given
+          "--engine-timing", // likewise
+          "--slow", // likewise
+          "--hang", // likewise
           "--projected-omitted-term", // likewise
           "--extra-llm-api-options", // sets other options
           "--num-hidden-layers", // with the next ones, poolTokens

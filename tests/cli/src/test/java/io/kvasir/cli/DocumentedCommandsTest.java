@@ -42,11 +42,16 @@ class DocumentedCommandsTest {
               "needs the engines; EngineFleetsTest and GatewayDocsTest start some"),
           Map.entry("serve --prefill", "needs the engines; StandInLegsTest starts some"),
           Map.entry("serve --disagg-config", "needs the engines; DisaggFileTest reads the file"),
+          Map.entry("serve --ssl-certfile", "needs a certificate; TlsTest makes some"),
+          Map.entry("workers", "needs a gateway; WorkersCommandTest starts some"),
           Map.entry("serve --model", "needs a model; the tests of llama serve one"),
           Map.entry("engine --", "serves until it is stopped; EngineFleetsTest starts some"),
           Map.entry(
               "bench policies --trace", "needs thousands of requests; without a trace it runs"),
           Map.entry("bench policies --fleet-router", "needs the thousands of requests of a trace"),
+          Map.entry(
+              "bench policies --prefill-workers",
+              "plays thousands of requests; BenchPoliciesCommandTest plays a small case"),
           Map.entry("route --trace", "needs a trace of an engine; RouteTraceTest makes some"),
           Map.entry(
               "replay --recording", "needs a recording; RecordedTrafficProcessTest plays one"),

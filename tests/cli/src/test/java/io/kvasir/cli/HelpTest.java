@@ -50,6 +50,7 @@ class HelpTest {
             "",
             "serve",
             "engine",
+            "workers",
             "replay",
             "route",
             "index",

@@ -133,6 +133,20 @@ class LayeredReplayTest {
         .toIterable()
         .as("of one fleet")
         .doesNotContain("workers", "fleetRouter", "fleetDecisions", "routedPerWorker", "workerCv");
+    assertThat(report.get("routedPerRank")).hasSize(6);
+    assertThat(report.has("routedCv")).as("over ranks of different roles").isFalse();
+    assertThat(report.get("prefillRankCv").isNumber()).isTrue();
+    assertThat(report.get("decodeRankMinOverMean").isNumber()).isTrue();
+  }
+
+  @Test
+  void theSpreadOverRanksIsThatOfEachRole() {
+    String line = SMALL.replace(" --format json", " --prefill-workers 1 --decode-workers 2");
+
+    assertThat(run(line)).as(errors()).isZero();
+    assertThat(out.toString(StandardCharsets.UTF_8))
+        .containsPattern("\n  balance +prompts per prefill rank: CV \\d\\.\\d+, max/min ")
+        .containsPattern("\n {21}requests per decode rank: CV \\d\\.\\d+, max/min ");
   }
 
   @Test

@@ -196,7 +196,7 @@ class SettingsTest {
       delimiter = '|',
       quoteCharacter = '\0',
       value = {
-        "rang: 3 | :1: unknown key 'rang' (did you mean rank?); keys are the options of 'kvasir replay --help', with underscores",
+        "ranx: 3 | :1: unknown key 'ranx' (did you mean rank?); keys are the options of 'kvasir replay --help', with underscores",
         "Ranks: 3 | :1: unknown key 'Ranks' (did you mean ranks?); keys are ",
         "config: x | :1: unknown key 'config'; keys are the options of 'kvasir replay --help', with underscores",
         "lockstep_port: 3 | :1: unknown key 'lockstep_port'; keys are ",

@@ -162,6 +162,22 @@ class BootstrapLegsTest {
   }
 
   @Test
+  void aDecodeLegWhoseClientLeavesTakesItsQuestionBack() {
+    open(settings -> settings);
+    Pending lonely = send(decode, leg(1, ROOM));
+    prefill.awaitCount("waiting", 1);
+    lonely.run(lonely.call::cancel);
+    prefill.awaitCount("open", 0);
+    prefill.awaitIdle();
+    decode.awaitIdle();
+    assertThat(decode.count("failed")).isZero();
+
+    Pending first = send(prefill, leg(1, ROOM));
+    TestEngine.ok(send(decode, leg(1, ROOM)).await());
+    TestEngine.ok(first.await());
+  }
+
+  @Test
   void theLastOfSeveralPrefillLegsHasTheRoom() {
     open(settings -> settings);
     Pending first = send(prefill, leg(1, ROOM));

@@ -82,7 +82,7 @@ class DisaggWireTest {
         "no request is in flight",
         () ->
             gateway.gateway().fleets().workers().stream()
-                .allMatch(worker -> worker.activeRequests() == 0));
+                .allMatch(worker -> worker.membership().activeRequests() == 0));
   }
 
   // ---- context first ----------------------------------------------------------------------------

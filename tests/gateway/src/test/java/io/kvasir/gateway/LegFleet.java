@@ -134,7 +134,7 @@ final class LegFleet implements AutoCloseable {
         "no request is in flight and nothing is booked",
         () ->
             gateway.gateway().fleets().workers().stream()
-                    .allMatch(worker -> worker.activeRequests() == 0)
+                    .allMatch(worker -> worker.membership().activeRequests() == 0)
                 && gateway.gateway().fleets().all().stream().allMatch(LegFleet::isIdle));
     all().forEach(leg -> await(leg, "pinned_blocks"));
     all().forEach(leg -> await(leg, "arriving_blocks"));

@@ -118,7 +118,12 @@ final class RawClient implements AutoCloseable {
 
   /** The bytes of a POST with a JSON body. */
   static byte[] post(String path, byte[] body, String... fields) {
-    StringBuilder head = new StringBuilder("POST " + path + " HTTP/1.1\r\nHost: x\r\n");
+    return request("POST", path, body, fields);
+  }
+
+  /** The bytes of a request with a JSON body. */
+  static byte[] request(String method, String path, byte[] body, String... fields) {
+    StringBuilder head = new StringBuilder(method + " " + path + " HTTP/1.1\r\nHost: x\r\n");
     head.append("Content-Type: application/json\r\nContent-Length: ").append(body.length);
     for (String field : fields) {
       head.append("\r\n").append(field);

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.kvasir.exchange.http.HttpFront;
+import io.kvasir.exchange.http.TlsFiles;
 import io.kvasir.gateway.RawClient.Reply;
 import io.kvasir.gateway.disagg.DisaggSettings;
 import io.kvasir.gateway.observe.TrafficRecording;
@@ -13,12 +15,14 @@ import io.kvasir.gateway.proxy.PassPaths;
 import io.kvasir.gateway.proxy.ProxySettings;
 import io.kvasir.gateway.route.BreakerSettings;
 import io.kvasir.gateway.tokens.ModelTokens;
+import io.kvasir.gateway.worker.ApiKey;
 import io.kvasir.gateway.worker.WorkerSpec;
 import io.kvasir.testing.harness.Await;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -83,6 +87,8 @@ final class TestGateway implements AutoCloseable {
     private CrossOrigin origins = CrossOrigin.ALL;
     private List<String> passPaths = List.of();
     private ClientLimits clients = new ClientLimits(1, 100_000, 600_000, 1);
+    private TlsFiles tls;
+    private ApiKey adminKey;
     private List<String> adminAllowedHosts = List.of("x"); // that of RawClient
     private long healthTimeoutMs = Await.limitMs();
     private int healthFailures = 2;
@@ -265,14 +271,23 @@ final class TestGateway implements AutoCloseable {
       return this;
     }
 
+    /** Serves the public port with TLS. */
+    Builder tls(TlsFiles files) {
+      tls = files;
+      return this;
+    }
+
+    /** Lets requests with this key change the workers. */
+    Builder adminKey(String key) {
+      adminKey = ApiKey.of("key", key);
+      return this;
+    }
+
     TestGateway start() {
       GatewaySettings settings =
           new GatewaySettings(
-              "127.0.0.1",
-              port,
-              "127.0.0.1",
-              0,
-              adminAllowedHosts,
+              new HttpFront.Address("127.0.0.1", port, tls),
+              new GatewaySettings.Admin("127.0.0.1", 0, adminAllowedHosts, adminKey),
               eventLoops,
               workers.stream().map(WorkerSpec::parse).toList(),
               router,
@@ -379,6 +394,15 @@ final class TestGateway implements AutoCloseable {
     return get(gateway.adminPort(), path);
   }
 
+  /** Changes workers with a key; the body may use single quotes. */
+  Reply change(String method, String path, String body, String key) {
+    byte[] bytes = body.replace('\'', '"').getBytes(StandardCharsets.UTF_8);
+    try (RawClient client = RawClient.to(gateway.adminPort())) {
+      String field = "Authorization: Bearer " + key;
+      return client.send(RawClient.request(method, "/kvasir/workers" + path, bytes, field)).reply();
+    }
+  }
+
   /** The sum of all samples of a metric with these labels, each as {@code name="value"}. */
   double metric(String name, String... labels) {
     return metrics()
@@ -407,7 +431,7 @@ final class TestGateway implements AutoCloseable {
     @Override
     public void write(int value) {
       if (value == '\n') {
-        lines.add(line.toString(java.nio.charset.StandardCharsets.UTF_8));
+        lines.add(line.toString(StandardCharsets.UTF_8));
         line.reset();
       } else {
         line.write(value);

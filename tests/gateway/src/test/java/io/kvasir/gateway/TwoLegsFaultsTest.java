@@ -67,7 +67,7 @@ class TwoLegsFaultsTest {
         "nothing is booked and no request is in flight",
         () ->
             gateway.gateway().fleets().workers().stream()
-                    .allMatch(worker -> worker.activeRequests() == 0)
+                    .allMatch(worker -> worker.membership().activeRequests() == 0)
                 && gateway.gateway().fleets().all().stream().allMatch(TwoLegsFaultsTest::isIdle));
   }
 
@@ -217,7 +217,8 @@ class TwoLegsFaultsTest {
     try (TestGateway gateway =
         TestGateway.of(List.of(prefill(prefill) + flavor, decode(decode) + flavor)).start()) {
       assertThat(gateway.post(CHAT, ASK).status()).isEqualTo(200);
-      assertThat(gateway.gateway().fleets().workers().get(0).activeRequests()).isEqualTo(1);
+      assertThat(gateway.gateway().fleets().workers().get(0).membership().activeRequests())
+          .isEqualTo(1);
       served.countDown();
       Await.opened("the answer of the prefill worker", answered);
       assertIdle(gateway);

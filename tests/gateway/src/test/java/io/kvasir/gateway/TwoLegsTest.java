@@ -67,7 +67,7 @@ class TwoLegsTest {
         "no request is in flight",
         () ->
             gateway.gateway().fleets().workers().stream()
-                .allMatch(worker -> worker.activeRequests() == 0));
+                .allMatch(worker -> worker.membership().activeRequests() == 0));
   }
 
   @Test

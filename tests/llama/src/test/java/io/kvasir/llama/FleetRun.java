@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.kvasir.embedded.ModelEngineSettings;
+import io.kvasir.exchange.http.HttpFront;
 import io.kvasir.gateway.Gateway;
 import io.kvasir.gateway.GatewaySettings;
 import io.kvasir.gateway.LocalWorker;
@@ -82,11 +83,8 @@ final class FleetRun {
 
   private static GatewaySettings settings(String router) {
     return new GatewaySettings(
-        "127.0.0.1",
-        0,
-        "127.0.0.1",
-        0,
-        List.of(),
+        new HttpFront.Address("127.0.0.1", 0, null),
+        new GatewaySettings.Admin("127.0.0.1", 0, List.of(), null),
         1,
         List.of(),
         router,

@@ -1,17 +1,13 @@
 package io.kvasir.cli.command;
 
-import io.kvasir.cli.option.Choices;
 import io.kvasir.cli.option.Declared;
 import io.kvasir.cli.option.DeclaredOptions;
-import io.kvasir.cli.option.FleetOptions;
 import io.kvasir.cli.option.FormatOption;
 import io.kvasir.cli.option.PageOption;
 import io.kvasir.cli.option.UsageException;
-import io.kvasir.cli.option.WorkerOptions;
 import io.kvasir.cli.terminal.CaseProgress;
 import io.kvasir.cli.terminal.Console;
 import io.kvasir.cli.terminal.ExitCode;
-import io.kvasir.engine.adp.AdpRouterKind;
 import io.kvasir.model.Errors;
 import io.kvasir.simulator.compare.Cell;
 import io.kvasir.simulator.compare.PlayedLoad;
@@ -28,7 +24,6 @@ import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import org.jspecify.annotations.Nullable;
@@ -43,7 +38,7 @@ import picocli.CommandLine.Spec;
     sortOptions = false,
     abbreviateSynopsis = true,
     description = {
-      "Compares ADP routers, or fleet routers, under load: plays requests at a speed at which ranks"
+      "Compares ADP routers, fleet routers, or limits of local prefill, under load: plays requests at a speed at which ranks"
           + " would prefill for a given share of the time under round-robin, or under conversation"
           + " for sessions, or in closed loops; several times, with other arrivals. Latencies are"
           + " modelled, so they are the same on every machine.",
@@ -55,26 +50,6 @@ final class BenchPoliciesCommand extends DeclaredOptions implements Callable<Int
   private final Console console;
 
   @Spec private CommandSpec spec;
-
-  private final Declared<String> routers =
-      text("--router", "NAME[,NAME]", null)
-          .candidates(Choices.AdpRouters.class)
-          .help(
-              4,
-              "ADP routers to compare (default:"
-                  + " default,kv_cache_aware,conversation,projected).");
-
-  private final Declared<String> fleetRouters =
-      text(FleetOptions.ROUTER, "NAME[,NAME]", null)
-          .candidates(Choices.FleetRouters.class)
-          .help(
-              4,
-              "Fleet routers to compare instead, over RANKS workers of one rank: any"
-                  + " of ${COMPLETION-CANDIDATES}.");
-
-  private final Declared<String> args =
-      text(FleetOptions.ARGS, "KEY=VALUE[,KEY=VALUE]", "")
-          .help(4, "Args of those fleet routers that have them (default: none).");
 
   private final Declared<Path> journal =
       path("--journal")
@@ -89,6 +64,7 @@ final class BenchPoliciesCommand extends DeclaredOptions implements Callable<Int
                   + " router, compare the speeds up to which it is not");
 
   @Mixin private PolicyCases cases;
+  @Mixin private ComparedPolicies compared;
   @Mixin private final ComparisonOptions comparisons = new ComparisonOptions("1,2,3,4,5");
   @Mixin private PageOption page;
   @Mixin private FormatOption format;
@@ -101,46 +77,12 @@ final class BenchPoliciesCommand extends DeclaredOptions implements Callable<Int
   public Integer call() throws Exception {
     boolean text = format.isText();
     page.requireWritable();
-    if (routers.isGiven() && fleetRouters.isGiven()) {
-      throw new UsageException(FleetOptions.ROUTER, "and --router exclude each other");
-    }
-    List<AdpRouterKind> kinds =
-        !routers.isGiven()
-            ? List.of(AdpRouterKind.values())
-            : WorkerOptions.routers(routers.value());
-    Map<String, Map<String, Object>> fleets =
-        FleetOptions.argsByRouter(fleetRouters.text(), args.value());
-    List<String> names =
-        fleets.isEmpty()
-            ? kinds.stream().map(AdpRouterKind::id).toList()
-            : List.copyOf(fleets.keySet());
-    double limitMs = saturatedMs.value();
-    List<Setting> settings = cases.settings();
-    List<Long> seeds = comparisons.seeds();
+    ComparedPolicies.Chosen policies = compared.chosen();
     List<Cell<PlayedLoad>> cells = new ArrayList<>();
-    @Nullable UsageException impossible = null;
+    @Nullable UsageException impossible;
     ExecutorService pool = comparisons.newPool();
-    try (@Nullable RunJournal kept = journal.isGiven() ? openJournal(journal.value()) : null;
-        CaseProgress progress =
-            new CaseProgress(settings.size(), 1 + names.size() * seeds.size(), console)) {
-      RunStore store = counted(kept == null ? RunStore.NONE : kept, progress);
-      RouterComparison comparison = new RouterComparison(seeds, pool, store, limitMs);
-      if (text) {
-        console.print(CellTable.head(names));
-      }
-      for (Setting setting : settings) {
-        progress.begin(setting.load().toString());
-        try {
-          Cell<PlayedLoad> cell = compare(comparison, setting, kinds, fleets);
-          cells.add(cell);
-          progress.erase();
-          if (text) {
-            console.print(CellTable.row(cell));
-          }
-        } catch (UsageException e) { // the other cases are of use
-          impossible = impossible == null ? e : impossible;
-        }
-      }
+    try {
+      impossible = play(policies, cases.settings(compared.roles()), pool, text, cells);
     } catch (UncheckedIOException e) {
       throw e.getCause();
     } finally {
@@ -151,15 +93,51 @@ final class BenchPoliciesCommand extends DeclaredOptions implements Callable<Int
     }
     ReportBasis basis = Basis.of(spec, console);
     if (text) {
-      console.print("\n" + CellTable.summary(cells, names, basis));
+      console.print("\n" + CellTable.summary(cells, policies.names(), basis));
     } else {
       console.write(stream -> CellJson.write(cells, stream));
     }
-    page.write(() -> CellPage.of(cells, names, basis));
+    page.write(() -> CellPage.of(cells, policies.names(), basis));
     if (impossible != null) {
       throw impossible;
     }
     return ExitCode.DONE;
+  }
+
+  /** Plays all cases; returns why one could not be played, or null. The others are of use. */
+  private @Nullable UsageException play(
+      ComparedPolicies.Chosen policies,
+      List<Setting> settings,
+      ExecutorService pool,
+      boolean text,
+      List<Cell<PlayedLoad>> cells)
+      throws IOException, InterruptedException, Console.OutputException {
+    @Nullable UsageException impossible = null;
+    List<Long> seeds = comparisons.seeds();
+    int replays = 1 + policies.names().size() * seeds.size();
+    double limitMs = saturatedMs.value();
+    try (@Nullable RunJournal kept = journal.isGiven() ? openJournal(journal.value()) : null;
+        CaseProgress progress = new CaseProgress(settings.size(), replays, console)) {
+      RunStore store = counted(kept == null ? RunStore.NONE : kept, progress);
+      RouterComparison comparison = new RouterComparison(seeds, pool, store, limitMs);
+      if (text) {
+        console.print(CellTable.head(policies.names()));
+      }
+      for (Setting setting : settings) {
+        progress.begin(setting.load().toString());
+        try {
+          Cell<PlayedLoad> cell = compare(policies, comparison, setting);
+          cells.add(cell);
+          progress.erase();
+          if (text) {
+            console.print(CellTable.row(cell));
+          }
+        } catch (UsageException e) {
+          impossible = impossible == null ? e : impossible;
+        }
+      }
+    }
+    return impossible;
   }
 
   /** A store that reports each replay. */
@@ -171,16 +149,11 @@ final class BenchPoliciesCommand extends DeclaredOptions implements Callable<Int
     };
   }
 
-  private Cell<PlayedLoad> compare(
-      RouterComparison comparison,
-      Setting setting,
-      List<AdpRouterKind> kinds,
-      Map<String, Map<String, Object>> fleets)
+  private static Cell<PlayedLoad> compare(
+      ComparedPolicies.Chosen policies, RouterComparison comparison, Setting setting)
       throws InterruptedException {
     try {
-      return fleets.isEmpty()
-          ? comparison.compare(setting, kinds)
-          : comparison.compareFleets(setting, fleets);
+      return policies.contest().compare(comparison, setting);
     } catch (IllegalArgumentException e) {
       throw new UsageException(PolicyCases.option(setting), Errors.reason(e));
     }

@@ -1,11 +1,20 @@
 package io.kvasir.cli.command;
 
+import io.kvasir.exchange.http.TlsFiles;
 import io.kvasir.gateway.Gateway;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.HttpURLConnection;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.security.KeyStore;
+import java.security.cert.CertificateFactory;
+import javax.net.ssl.HttpsURLConnection;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.TrustManagerFactory;
 
 /** A request of the command's own to the gateway that it has started. Stateless. */
 final class OwnRequest {
@@ -28,9 +37,13 @@ final class OwnRequest {
    * @param host the host that the gateway listens on
    */
   static Answer send(Gateway gateway, String host, String path, String body) throws IOException {
-    HttpURLConnection connection =
-        (HttpURLConnection)
-            URI.create("http://" + host + ":" + gateway.port() + path).toURL().openConnection();
+    TlsFiles tls = gateway.address().tls();
+    URI url =
+        URI.create((tls == null ? "http://" : "https://") + host + ":" + gateway.port() + path);
+    HttpURLConnection connection = (HttpURLConnection) url.toURL().openConnection();
+    if (tls != null && connection instanceof HttpsURLConnection secured) {
+      trust(secured, tls.certificate());
+    }
     connection.setConnectTimeout(TIMEOUT_MS);
     connection.setReadTimeout(TIMEOUT_MS);
     connection.setRequestProperty("content-type", "application/json");
@@ -41,6 +54,25 @@ final class OwnRequest {
         status < 400 ? connection.getInputStream() : connection.getErrorStream()) {
       byte[] text = reply == null ? new byte[0] : reply.readAllBytes();
       return new Answer(status, new String(text, StandardCharsets.UTF_8));
+    }
+  }
+
+  /** Trusts the gateway's own certificate, whatever host it names, and no other. */
+  private static void trust(HttpsURLConnection connection, Path certificate) throws IOException {
+    try (InputStream file = Files.newInputStream(certificate)) {
+      KeyStore own = KeyStore.getInstance(KeyStore.getDefaultType());
+      own.load(null, null);
+      own.setCertificateEntry(
+          "own", CertificateFactory.getInstance("X.509").generateCertificate(file));
+      TrustManagerFactory managers =
+          TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+      managers.init(own);
+      SSLContext context = SSLContext.getInstance("TLS");
+      context.init(null, managers.getTrustManagers(), null);
+      connection.setSSLSocketFactory(context.getSocketFactory());
+      connection.setHostnameVerifier((name, session) -> true);
+    } catch (GeneralSecurityException e) {
+      throw new IOException("the own certificate cannot be trusted", e);
     }
   }
 }

@@ -1,5 +1,7 @@
 package io.kvasir.cli.command;
 
+import io.kvasir.cli.option.ApartContest;
+import io.kvasir.cli.option.ApartOptions;
 import io.kvasir.cli.option.Choices;
 import io.kvasir.cli.option.Declared;
 import io.kvasir.cli.option.DeclaredOptions;
@@ -43,8 +45,9 @@ final class PolicyCases extends DeclaredOptions {
 
   private static final int MAX_RANKS = 4096;
   private static final int MAX_IN_FLIGHT = 1_000_000;
-  private static final String LOADS = "8@0.8";
-  private static final String CLOSED_LOADS = "8x20";
+  private static final int RANKS = 8;
+  private static final String LOAD = "@0.8";
+  private static final String CLOSED_LOAD = "x20";
   private static final double DEFAULT_JITTER_SECONDS = 3;
   private static final double MAX_JITTER_SECONDS = 86_400;
 
@@ -74,8 +77,9 @@ final class PolicyCases extends DeclaredOptions {
       text("--load", "RANKS@SHARE[,...]", null)
           .help(
               2,
-              "Ranks, and share of the time in which they prefill; RANKSxN for closed"
-                  + " loops, with N requests in flight (default: 8@0.8 and 8x20).");
+              "Ranks, and share of the time in which they prefill, of prefill workers if there are"
+                  + " some; RANKSxN for closed loops, with N requests in flight (default: 8@0.8 and"
+                  + " 8x20, or with the workers of both roles as ranks).");
 
   private final Declared<List<Integer>> poolTokens =
       list("--pool-tokens", "N[,N]", "1000000", PolicyCases::poolTokens)
@@ -98,10 +102,11 @@ final class PolicyCases extends DeclaredOptions {
   /**
    * All combinations, or those that are drawn from them, in the order of the options.
    *
+   * @param roles the workers' roles
    * @throws IOException if a trace cannot be read
    * @throws UsageException if a value is not allowed
    */
-  List<Setting> settings() throws IOException {
+  List<Setting> settings(ApartContest roles) throws IOException {
     requireUse("--jitter-seconds", jitterSeconds.isGiven(), "--trace", !traces.isEmpty());
     if (traces.isEmpty()) {
       traceOptions.refuse(traceOptions::isSet);
@@ -109,14 +114,14 @@ final class PolicyCases extends DeclaredOptions {
     requireUse("--sample-seed", sampleSeed.isGiven(), "--sample", sample.isGiven());
     List<Integer> pools = poolTokens.value();
     List<PoolGroup> further = GroupList.read(groups.value(), RouterComparison.TOKENS_PER_BLOCK);
-    List<ReplayMode> allModes = modes.value();
+    List<ReplayMode> allModes = modes(roles);
     List<Setting> all = new ArrayList<>();
     for (Requests requests : requests()) {
       for (ReplayMode mode : allModes) {
-        for (Load load : loads(requests)) {
+        for (Load load : loads(requests, roles)) {
           Traffic sized = requests.traffic().apply(load);
           for (int tokens : pools) {
-            all.add(new Setting(sized, mode, load, tokens, further));
+            all.add(new Setting(sized, mode, load, tokens, further, roles.prefillWorkers()));
           }
         }
       }
@@ -130,6 +135,17 @@ final class PolicyCases extends DeclaredOptions {
     Collections.shuffle(shuffled, new Random(seed));
     Set<Setting> chosen = new HashSet<>(shuffled.subList(0, drawn));
     return all.stream().filter(chosen::contains).toList();
+  }
+
+  private List<ReplayMode> modes(ApartContest roles) {
+    List<ReplayMode> all = modes.value();
+    if (!roles.isGiven()) {
+      return all;
+    }
+    if (!all.equals(List.of(ReplayMode.AGGREGATED))) {
+      throw modes.wrong("must be aggregated with " + ApartOptions.PREFILL_WORKERS);
+    }
+    return List.of(ModeOptions.apart());
   }
 
   private static GeneratedTraffic workload(String name) {
@@ -188,8 +204,9 @@ final class PolicyCases extends DeclaredOptions {
   }
 
   /** The loads that requests can be played at. */
-  private List<Load> loads(Requests requests) {
-    String text = loads.orElse(requests.closed() ? CLOSED_LOADS : LOADS);
+  private List<Load> loads(Requests requests, ApartContest roles) {
+    int ranks = roles.isGiven() ? roles.workers() : RANKS;
+    String text = loads.orElse(ranks + (requests.closed() ? CLOSED_LOAD : LOAD));
     List<Load> fitting =
         Values.list("--load", text, PolicyCases::load).stream()
             .filter(load -> load instanceof Load.InFlight == requests.closed())
@@ -199,6 +216,11 @@ final class PolicyCases extends DeclaredOptions {
           "--load",
           "must have a %s for %s"
               .formatted(requests.closed() ? "RANKSxN" : "RANKS@SHARE", requests.name()));
+    }
+    if (roles.isGiven() && fitting.stream().anyMatch(load -> load.ranks() != ranks)) {
+      throw loads.wrong(
+          "must have %d ranks, the workers of %s and %s"
+              .formatted(ranks, ApartOptions.PREFILL_WORKERS, ApartOptions.DECODE_WORKERS));
     }
     return fitting;
   }

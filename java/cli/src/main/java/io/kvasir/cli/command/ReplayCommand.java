@@ -2,6 +2,7 @@ package io.kvasir.cli.command;
 
 import io.kvasir.cli.option.ApartOptions;
 import io.kvasir.cli.option.DeviceOption;
+import io.kvasir.cli.option.EngineOptions;
 import io.kvasir.cli.option.FleetOptions;
 import io.kvasir.cli.option.FormatOption;
 import io.kvasir.cli.option.GeneratedOptions;
@@ -113,6 +114,7 @@ public final class ReplayCommand implements Callable<Integer> {
   @Mixin private FleetOptions layer;
   @Mixin private ApartOptions roles;
   @Mixin private WorkerOptions worker;
+  @Mixin private EngineOptions engines;
   @Mixin private KvOptions kv;
   @Mixin private ModeOptions mode;
   @Mixin private ProcessOptions processes;
@@ -153,7 +155,7 @@ public final class ReplayCommand implements Callable<Integer> {
       WorkloadOptions.Plan plan = plan();
       int count = runs.get(0).workers();
       for (Run run : runs) {
-        ReplaySettings sized = sized(run.worker(), count, devices, kvShape);
+        ReplaySettings sized = sized(engines.of(run.worker(), count), count, devices, kvShape);
         reports.add(replay(plan, sized, run, all, devices.place(kvShape)));
       }
       if (!all.reports()) {

@@ -43,7 +43,9 @@ import java.util.concurrent.Callable;
 import java.util.function.Supplier;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
 
 /** {@code kvasir serve}: a gateway in front of engines, embedded ranks or llama.cpp. */
 @Command(
@@ -73,6 +75,8 @@ public final class ServeCommand extends DeclaredOptions implements Callable<Inte
   private final Console console;
   private final Machine machine;
   private final Interrupts interrupts;
+
+  @Spec private CommandSpec command;
 
   @Mixin private ServeOptions options;
 
@@ -174,6 +178,12 @@ public final class ServeCommand extends DeclaredOptions implements Callable<Inte
     }
   }
 
+  /** Reads the settings again, and the files that they name. */
+  GatewaySettings settings() {
+    sources.load();
+    return options.settings(sources);
+  }
+
   private int run(GatewaySettings settings, Supplier<List<LocalWorker>> local, String workers)
       throws IOException, InterruptedException {
     Thread.UncaughtExceptionHandler before = Thread.getDefaultUncaughtExceptionHandler();
@@ -198,7 +208,13 @@ public final class ServeCommand extends DeclaredOptions implements Callable<Inte
               : ExitCode.FAILED;
         }
         if (!console.terminal()) { // where it is one, SIGHUP says that it is gone
-          HangUps.handle(() -> onHangUp(log));
+          ServeReload reload =
+              new ServeReload(
+                  console,
+                  () -> new ServeCommand(console, machine, interrupts),
+                  command.commandLine().getParseResult().originalArgs(),
+                  settings);
+          HangUps.handle(() -> onHangUp(log, reload, gateway));
         }
         UntilSignal.serve(console, interrupts, announce, gateway::stop);
       }
@@ -208,9 +224,13 @@ public final class ServeCommand extends DeclaredOptions implements Callable<Inte
     }
   }
 
-  private void onHangUp(OutputStream log) {
+  private void onHangUp(OutputStream log, ServeReload reload, Gateway gateway) {
+    if (sources.hasFiles()) {
+      reload.apply(gateway);
+    }
+    reload.applyTls(gateway);
     if (!(log instanceof LogFile file)) {
-      console.note("kvasir: SIGHUP: the access log is no file, so nothing is opened again");
+      console.note("kvasir: SIGHUP: the access log is no file, so it is not opened again");
       return;
     }
     try {
@@ -296,7 +316,7 @@ public final class ServeCommand extends DeclaredOptions implements Callable<Inte
   }
 
   private static String host(GatewaySettings settings) {
-    return settings.host().equals("0.0.0.0") ? "127.0.0.1" : settings.host();
+    return settings.address().host().equals("0.0.0.0") ? "127.0.0.1" : settings.address().host();
   }
 
   private void probe(Gateway gateway, String host) {
@@ -324,8 +344,12 @@ public final class ServeCommand extends DeclaredOptions implements Callable<Inte
   }
 
   private void announce(GatewaySettings settings, Gateway gateway, String workers) {
-    boolean everywhere = settings.host().equals("0.0.0.0");
-    String url = "http://" + host(settings) + ":" + gateway.port();
+    boolean everywhere = settings.address().host().equals("0.0.0.0");
+    String url =
+        (settings.address().tls() == null ? "http://" : "https://")
+            + host(settings)
+            + ":"
+            + gateway.port();
     String served = gateway.fleets().models().stream().findFirst().orElse("MODEL");
     console.note(
         "kvasir: OpenAI API   "
@@ -336,7 +360,7 @@ public final class ServeCommand extends DeclaredOptions implements Callable<Inte
                 : "")
             + "\n"
             + "kvasir: metrics      http://"
-            + settings.adminHost()
+            + settings.admin().host()
             + ":"
             + gateway.adminPort()
             + "/metrics\n"

@@ -26,9 +26,9 @@ public final class ApartOptions extends DeclaredOptions {
   private static final String PREFILL_ARGS = "--prefill-router-args";
   private static final String DECODE_ROUTER = "--decode-router";
   private static final String DECODE_ARGS = "--decode-router-args";
-  private static final String MAX_LOCAL = ServeDisagg.MAX_LOCAL;
+  static final String MAX_LOCAL = ServeDisagg.MAX_LOCAL;
 
-  private static final int MAX_WORKERS = 512;
+  static final int MAX_WORKERS = 512;
 
   /** Options without meaning where each worker serves whole requests. */
   private static final List<String> NEED_ROLES =

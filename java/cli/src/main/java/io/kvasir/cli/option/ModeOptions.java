@@ -58,10 +58,17 @@ public final class ModeOptions extends DeclaredOptions {
   public static ReplayMode named(String name) {
     return Values.choice("--mode", name, Mode.class) == Mode.AGGREGATED
         ? ReplayMode.AGGREGATED
-        : new ReplayMode.Context(
-            new KvTransfer(
-                DEFAULT_KV_BYTES_PER_TOKEN, Double.parseDouble(DEFAULT_BANDWIDTH) * BYTES_PER_GB),
-            Double.parseDouble(DEFAULT_GENERATION_MS));
+        : new ReplayMode.Context(defaultTransfer(), Double.parseDouble(DEFAULT_GENERATION_MS));
+  }
+
+  /** {@return the mode of workers with roles, with the default transfer of KV} */
+  public static ReplayMode apart() {
+    return new ReplayMode.Apart(defaultTransfer(), true);
+  }
+
+  private static KvTransfer defaultTransfer() {
+    return new KvTransfer(
+        DEFAULT_KV_BYTES_PER_TOKEN, Double.parseDouble(DEFAULT_BANDWIDTH) * BYTES_PER_GB);
   }
 
   /**

@@ -1,10 +1,14 @@
 package io.kvasir.cli.option;
 
+import io.kvasir.exchange.http.HttpFront;
+import io.kvasir.exchange.http.TlsFiles;
 import io.kvasir.gateway.GatewaySettings;
 import io.kvasir.gateway.disagg.RouterChoice;
 import io.kvasir.gateway.proxy.PassPaths;
+import io.kvasir.gateway.worker.ApiKey;
 import io.kvasir.gateway.worker.WorkerSpec;
 import io.kvasir.model.Errors;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Matcher;
@@ -20,6 +24,9 @@ public final class ServeOptions extends DeclaredOptions {
   /** The option of a worker. */
   static final String WORKER = "--worker";
 
+  private static final String CERTIFICATE = "--ssl-certfile";
+  private static final String KEY_FILE = "--ssl-keyfile";
+  private static final String ADMIN_KEY = "--admin-key-file";
   private static final String PASS_PATHS = "--pass-paths";
   private static final String REPLICA_SYNC = "--router-replica-sync";
   private static final String REPLICA_PEERS = "--router-replica-peers";
@@ -35,12 +42,29 @@ public final class ServeOptions extends DeclaredOptions {
   private final Declared<Integer> port =
       integer("--port", "8080", 0, MAX_PORT).help(11, "The public port; 0 takes a free one");
 
+  private final Declared<Path> certificate =
+      path(CERTIFICATE)
+          .help(
+              11,
+              "Serve the public port with TLS 1.2 and 1.3: the certificate in PEM, and behind it those"
+                  + " that vouch for it (default: without TLS).");
+
+  private final Declared<Path> privateKey =
+      path(KEY_FILE).help(11, "The private key of --ssl-certfile in PEM, without a password.");
+
   private final Declared<String> adminHost =
       text("--admin-host", "ADDRESS", "127.0.0.1").help(12, "Address of the admin port");
 
   private final Declared<Integer> adminPort =
       integer("--admin-port", "8081", 0, MAX_PORT)
           .help(13, "Port of metrics and health; 0 takes a free one");
+
+  private final Declared<ApiKey> adminKey =
+      option(ADMIN_KEY, "FILE", null, ServeOptions::readKey)
+          .help(
+              13,
+              "Has the key by which operators change workers at the admin port (default: they"
+                  + " cannot).");
 
   @Option(
       names = WORKER,
@@ -117,11 +141,9 @@ public final class ServeOptions extends DeclaredOptions {
     disagg.check(specs, sources::isFlag);
     int loops = Math.min(Runtime.getRuntime().availableProcessors(), 8);
     return new GatewaySettings(
-        host.value(),
-        port.value(),
-        adminHost.value(),
-        adminPort.value(),
-        clients.adminNames(),
+        new HttpFront.Address(host.value(), port.value(), tls()),
+        new GatewaySettings.Admin(
+            adminHost.value(), adminPort.value(), clients.adminNames(), adminKey()),
         eventLoops.orElse(loops),
         specs,
         choice.name(),
@@ -156,6 +178,31 @@ public final class ServeOptions extends DeclaredOptions {
           "excludes " + REPLICA_SYNC + ": no gateway sees what others answer in a conversation");
     }
     return new GatewaySettings.Replicas(replicaSync.value(), replicaPeers.value());
+  }
+
+  private @Nullable ApiKey adminKey() {
+    return adminKey.isGiven() ? adminKey.value() : null;
+  }
+
+  private static ApiKey readKey(String file) {
+    try {
+      return ApiKey.ofFile("its file", file.strip());
+    } catch (IllegalArgumentException e) {
+      throw new UsageException(ADMIN_KEY, "is wrong: " + Errors.reason(e));
+    }
+  }
+
+  private @Nullable TlsFiles tls() {
+    if (!certificate.isGiven() && !privateKey.isGiven()) {
+      return null;
+    }
+    if (!certificate.isGiven()) {
+      throw new UsageException(KEY_FILE, "needs " + CERTIFICATE);
+    }
+    if (!privateKey.isGiven()) {
+      throw new UsageException(CERTIFICATE, "needs " + KEY_FILE);
+    }
+    return new TlsFiles(certificate.value(), privateKey.value());
   }
 
   private static String endpoint(String option, String text) {

@@ -128,6 +128,11 @@ public final class Settings {
     loadDisagg();
   }
 
+  /** {@return whether settings come from a file that can change} */
+  public boolean hasFiles() {
+    return file != null || value(DisaggFile.OPTION) != null;
+  }
+
   /** Adds the settings of TensorRT-LLM's own file that nothing else sets. */
   private void loadLlmApi() {
     String llmApi = value(LlmApiFile.OPTION);

@@ -5,15 +5,27 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.kvasir.model.Errors;
+import io.kvasir.timing.StepProfile;
 import io.kvasir.timing.StepTiming;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.Iterator;
 import java.util.List;
+import java.util.stream.Collectors;
 
-/** A timing model as a file: a JSON object with the coefficients of {@link StepTiming}. */
+/**
+ * A timing model by name, or as a file: a JSON object with the coefficients of {@link StepTiming}.
+ */
 public final class StepTimingFile {
+
+  /** What the value of an option looks like. */
+  static final String LABEL = "NAME|FILE";
+
+  /** The names of models, for help. */
+  static final String NAMES =
+      Arrays.stream(StepProfile.values()).map(StepProfile::id).collect(Collectors.joining(", "));
 
   private static final long MAX_BYTES = 1 << 16;
   private static final String KV_TOKENS = "decode_kv_tokens";
@@ -31,11 +43,30 @@ public final class StepTimingFile {
   private StepTimingFile() {}
 
   /**
+   * The model of a name, or of a file.
+   *
+   * @throws UsageException if there is neither, or the file is not such an object
+   */
+  static StepTiming named(String option, String text) {
+    for (StepProfile profile : StepProfile.values()) {
+      if (profile.id().equalsIgnoreCase(text.strip())) {
+        return profile.timing();
+      }
+    }
+    Path file = Values.path(option, text);
+    if (!Files.exists(file) && !text.contains("/") && !text.contains(".")) {
+      throw new UsageException(
+          option, "must be " + NAMES + " or a file, not '" + Errors.shown(text) + "'");
+    }
+    return read(option, file);
+  }
+
+  /**
    * Reads a file. A key that is missing keeps its default.
    *
    * @throws UsageException if it cannot be read, or is not such an object
    */
-  static StepTiming read(String option, Path file) {
+  private static StepTiming read(String option, Path file) {
     JsonNode json = parse(option, file);
     for (Iterator<String> names = json.fieldNames(); names.hasNext(); ) {
       String name = names.next();

@@ -7,11 +7,11 @@ import io.kvasir.engine.execute.ExecutorOptions;
 import io.kvasir.engine.execute.WaitingQueuePolicy;
 import io.kvasir.engine.pool.PoolGroup;
 import io.kvasir.hash.HashFormat;
+import io.kvasir.simulator.replay.EngineDelays;
 import io.kvasir.simulator.replay.Measures;
 import io.kvasir.simulator.replay.ReplayMode;
 import io.kvasir.simulator.replay.ReplaySettings;
 import io.kvasir.timing.StepTiming;
-import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -27,14 +27,19 @@ public final class WorkerOptions extends DeclaredOptions {
   private static final int MAX_BLOCK_TOKENS = 1 << 16;
   private static final int MAX_REQUESTS = 1 << 20;
 
-  private final Declared<Path> stepTiming =
-      path(STEP_TIMING)
+  private final Declared<StepTiming> stepTiming =
+      option(
+              STEP_TIMING,
+              StepTimingFile.LABEL,
+              null,
+              text -> StepTimingFile.named(STEP_TIMING, text))
           .help(
               93,
-              "Timing model of a step: a JSON object with prefill_quadratic,"
-                  + " prefill_linear, prefill_constant_ms, decode_quadratic, decode_linear,"
-                  + " decode_constant_ms, decode_floor_ms and decode_kv_tokens (default:"
-                  + " that of Dynamo's mocker).");
+              "Timing model of a step: "
+                  + StepTimingFile.NAMES
+                  + ", or a JSON object with prefill_quadratic, prefill_linear,"
+                  + " prefill_constant_ms, decode_quadratic, decode_linear, decode_constant_ms,"
+                  + " decode_floor_ms and decode_kv_tokens (default: that of Dynamo's mocker).");
 
   @Option(
       names = LlmApiFile.OPTION,
@@ -153,6 +158,7 @@ public final class WorkerOptions extends DeclaredOptions {
    */
   public ReplaySettings settings(AdpRouterKind kind) {
     int blockTokens = tokensPerBlock.value();
+    StepTiming timing = stepTiming.orElse(StepTiming.DEFAULT);
     return new ReplaySettings(
         ranks(MAX_RANKS),
         new ReplaySettings.Pool(
@@ -163,9 +169,8 @@ public final class WorkerOptions extends DeclaredOptions {
         new ReplaySettings.Routing(
             kind, attentionDp.config(executor().maxActiveRequests()), waitingQueuePolicy.value()),
         executor(),
-        !stepTiming.isGiven()
-            ? StepTiming.DEFAULT
-            : StepTimingFile.read(STEP_TIMING, stepTiming.value()),
+        timing,
+        new ReplaySettings.Engines(timing, EngineDelays.NONE),
         ReplayMode.AGGREGATED,
         Measures.NONE);
   }

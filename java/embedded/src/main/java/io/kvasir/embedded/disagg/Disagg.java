@@ -164,6 +164,11 @@ public final class Disagg implements KvLegs, AutoCloseable {
     return client;
   }
 
+  /** Whether a question may wait for its prefill leg. */
+  boolean awaitsPrefill() {
+    return dialect.awaitsPrefill();
+  }
+
   TransferCounts counts() {
     return counts;
   }

@@ -25,8 +25,9 @@ import org.jspecify.annotations.Nullable;
  * One leg: gets KV before its sequence runs, leaves KV behind it, or both.
  *
  * <p>KV that comes has blocks in the pool first; then the other engine is asked, and when it has
- * answered, the blocks get their names. If the client leaves meanwhile, the blocks go at once, and
- * the answer is ignored: the other engine releases its blocks as after any transfer.
+ * answered, the blocks get their names. If the client leaves meanwhile, the blocks go at once. A
+ * question that may wait for a prefill leg is taken back; the answer to another one is ignored, so
+ * that the other engine releases its blocks as after any transfer.
  *
  * <p>Confined to the ranks' thread, except where noted.
  */
@@ -39,6 +40,7 @@ final class Leg implements KvLeg {
   private final Disagg disagg;
   private final LegPlan plan;
   private @Nullable BlockHold held;
+  private @Nullable CompletableFuture<ObjectNode> question;
   private boolean over;
   private int cachedTokens;
 
@@ -110,7 +112,7 @@ final class Leg implements KvLeg {
   }
 
   private void ask(LegSequence sequence, Arrival arrival, int missing, int[] tokens) {
-    Question question =
+    Question asked =
         new Question(
             arrival.key(),
             arrival.engineId(),
@@ -120,20 +122,19 @@ final class Leg implements KvLeg {
             arrival.wholePrompt() ? Arrays.hashCode(tokens) : null,
             disagg.settings().waitMs(),
             arrival.params());
+    CompletableFuture<ObjectNode> answer = disagg.client().ask(arrival.engine(), asked);
+    question = answer;
     CompletableFuture<?> unused =
-        disagg
-            .client()
-            .ask(arrival.engine(), question)
-            .whenComplete(
-                (reply, failure) ->
-                    disagg.onWorker(
-                        worker -> {
-                          if (failure == null) {
-                            arrived(sequence, arrival, reply, worker);
-                          } else {
-                            failed(sequence, failure, worker);
-                          }
-                        }));
+        answer.whenComplete(
+            (reply, failure) ->
+                disagg.onWorker(
+                    worker -> {
+                      if (failure == null) {
+                        arrived(sequence, arrival, reply, worker);
+                      } else if (!answer.isCancelled()) {
+                        failed(sequence, failure, worker);
+                      }
+                    }));
   }
 
   private void arrived(LegSequence sequence, Arrival arrival, ObjectNode reply, RankWorker worker) {
@@ -280,6 +281,9 @@ final class Leg implements KvLeg {
   public void onEnded() {
     over = true;
     releaseHeld();
+    if (question != null && disagg.awaitsPrefill()) {
+      question.cancel(false);
+    }
     if (plan.departure() != null) {
       disagg.transfers().abandon(plan.departure().key(), this, "the request of the KV has ended");
     }

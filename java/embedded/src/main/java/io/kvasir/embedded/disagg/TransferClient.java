@@ -40,7 +40,7 @@ final class TransferClient {
    *
    * @param engine its address
    * @param question the question
-   * @return the reply, or {@link TransferFailure}
+   * @return the reply, or {@link TransferFailure}; to cancel it takes the question back
    */
   CompletableFuture<ObjectNode> ask(URI engine, Question question) {
     CompletableFuture<HttpResponse<byte[]>> sent;
@@ -52,18 +52,27 @@ final class TransferClient {
     }
     long number = questions.getAndIncrement();
     inFlight.put(number, sent);
-    return sent.handle(
-        (reply, failure) -> {
-          inFlight.remove(number);
-          if (failure != null) {
-            Throwable cause =
-                failure instanceof CompletionException && failure.getCause() != null
-                    ? failure.getCause()
-                    : failure;
-            throw TransferFailure.because(engine + " does not answer: " + cause);
-          }
-          return read(engine, reply);
-        });
+    CompletableFuture<ObjectNode> answer =
+        sent.handle(
+            (reply, failure) -> {
+              inFlight.remove(number);
+              if (failure != null) {
+                Throwable cause =
+                    failure instanceof CompletionException && failure.getCause() != null
+                        ? failure.getCause()
+                        : failure;
+                throw TransferFailure.because(engine + " does not answer: " + cause);
+              }
+              return read(engine, reply);
+            });
+    CompletableFuture<ObjectNode> unused =
+        answer.whenComplete(
+            (reply, failure) -> {
+              if (answer.isCancelled()) {
+                sent.cancel(true);
+              }
+            });
+    return answer;
   }
 
   private static HttpRequest request(URI engine, Question question) {

@@ -33,6 +33,8 @@ final class BlockRoom {
   private final @Nullable BlockDemand demand;
   private final long[] available;
   private final long[] cached;
+  private final long[] active;
+  private final long[] reserved;
   private boolean known;
 
   /**
@@ -44,6 +46,8 @@ final class BlockRoom {
     this.demand = demand;
     this.available = new long[ranks];
     this.cached = new long[ranks];
+    this.active = new long[ranks];
+    this.reserved = new long[ranks];
   }
 
   boolean readsOccupancy() {
@@ -63,6 +67,8 @@ final class BlockRoom {
         known = true;
         available[state.rank()] = occupancy.availableBlocks() - state.queuedBlocks();
         cached[state.rank()] = occupancy.cachedBlocks();
+        active[state.rank()] = occupancy.activeBlocks();
+        reserved[state.rank()] = occupancy.reservedBlocks();
       }
     }
   }
@@ -74,6 +80,25 @@ final class BlockRoom {
 
   boolean canHold(int rank, Request request, int matchedTokens) {
     return demand == null || available[rank] >= taken(demand, rank, request, matchedTokens);
+  }
+
+  /**
+   * The part of the blocks in use that must become available before a rank is expected to hold a
+   * request: 0 if it can now, infinite if nothing is in use. What several ranks match is a prefix
+   * that requests share, so those that run use it, as far as they use so many blocks. Matched
+   * blocks beyond it are counted as {@link #canHold} does.
+   *
+   * @param sharedTokens leading tokens of the prompt that several ranks match
+   */
+  double lackingPart(int rank, Request request, int matchedTokens, int sharedTokens) {
+    if (demand == null || available[rank] == UNKNOWN) {
+      return 0;
+    }
+    long matched = matchedTokens / demand.tokensPerBlock();
+    long shared = Math.min(sharedTokens / demand.tokensPerBlock(), active[rank]);
+    long unused = Math.min(Math.max(0, matched - shared), cached[rank]);
+    long lacking = demand.blocks(request) - matched + unused - available[rank];
+    return lacking <= 0 ? 0 : lacking / (double) (active[rank] + reserved[rank]);
   }
 
   void take(int rank, Request request, int matchedTokens) {

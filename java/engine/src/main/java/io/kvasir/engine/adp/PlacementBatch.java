@@ -183,10 +183,24 @@ final class PlacementBatch {
     return !restricted || canHold(rank, index);
   }
 
-  /** Whether the pool of some live rank with room can hold a request now. */
-  boolean someRankCanHold(int index, int expected) {
-    consider(index, expected);
-    return restricted || !blocks.known();
+  /**
+   * The part of the mean time from a placement to its end after which a rank is expected to have
+   * room for a request; 0 if it has room now. A request frees its blocks when it ends, so it takes
+   * at least until the next end.
+   *
+   * @param sharedTokens leading tokens of the prompt that several ranks match
+   */
+  double partUntilRoom(int rank, int index, int sharedTokens) {
+    if (!blocks.known()) {
+      return 0;
+    }
+    int active = ranks.activeRequests(rank);
+    if (active > maxActiveRequests - requests[index].sequences()) {
+      return Double.POSITIVE_INFINITY;
+    }
+    double lacking =
+        blocks.lackingPart(rank, requests[index], matchedTokens(rank, index), sharedTokens);
+    return lacking == 0 ? 0 : Math.max(lacking, 1.0 / (1 + active));
   }
 
   private boolean canHold(int rank, int index) {

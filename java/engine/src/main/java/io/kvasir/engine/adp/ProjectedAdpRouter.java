@@ -16,15 +16,15 @@ import org.slf4j.LoggerFactory;
  * Minimises the projected time to first token, including the cost to other requests.
  *
  * <p>Requests that name a rank with room go there, strict ones first. The others are placed in
- * arrival order. A request is left over if no rank's pool can hold it now, or if the ranks that can
- * are far worse than one that cannot. Later requests may overtake it, but only for a bounded number
- * of calls.
+ * arrival order. A request is left over if no rank's pool is expected to hold it now, or if its
+ * first token is expected earlier from a rank that will have room soon. Later requests may overtake
+ * it, but only for a bounded time.
  *
  * <p>Without {@link RankState#work()} the projection uses active tokens as queued prefill. Without
  * occupancy it ignores pool room and evictions.
  *
- * <p>Not thread-safe. Between calls it keeps what its score has learned, the number of calls that
- * left the head of the queue over, and the round-robin cursor of first turns.
+ * <p>Not thread-safe. Between calls it keeps what its score has learned, how long requests were
+ * left over, and the round-robin cursor of first turns.
  */
 public final class ProjectedAdpRouter implements AdpRouter {
 
@@ -35,23 +35,19 @@ public final class ProjectedAdpRouter implements AdpRouter {
    *
    * A placement counts as affinity if its rank matches more of the prompt than another compared rank.
    *
-   * Without leaving requests over, a pool full of long answers blocks a rank's whole queue.
+   * Without leaving requests over, a pool full of long answers blocks a rank's whole queue. With
+   * room somewhere, a request is left over while the time that it has waited, the expected time
+   * until a full rank has room, and that from there to the first token are together less than the
+   * time to the first token from the best rank with room. So no wait costs more than it may save.
    */
 
   private static final Logger LOG = LoggerFactory.getLogger(ProjectedAdpRouter.class);
 
   private static final double NS_PER_MS = 1e6;
 
-  /**
-   * A request waits for a full rank if every rank with room has more than this multiple of its
-   * score.
-   */
-  private static final double WORTH_WAITING = 3;
-
-  /**
-   * Calls after which the head of the queue is placed even if it must wait for blocks on its rank.
-   */
-  private static final int MAX_CALLS_LEFT_OVER = 1000;
+  /* Largest batch after one with leftovers, and that for each rank if it is more. */
+  private static final int LEAST_BATCH = 64;
+  private static final int REQUESTS_PER_RANK = 4;
 
   /** Names of the terms of a score. */
   public static final List<String> TERMS = ProjectedScore.TERMS;
@@ -64,16 +60,13 @@ public final class ProjectedAdpRouter implements AdpRouter {
   private final ProjectedScore score;
   private final boolean explain;
   private final boolean firstTurnRoundRobin;
+  private final Leftovers leftovers = new Leftovers();
   private int firstTurnCursor;
-
-  /* The first request that the last call left over, and how many consecutive calls left it first. */
-  private long headId;
-  private int headCalls;
-
   private boolean canWait;
 
-  /* The compared ranks, their scores, and their terms row by row. */
+  /* The compared ranks, times until they have room, their scores, and their terms row by row. */
   private final int[] compared;
+  private final double[] untilRoomMs;
   private final double[] scores;
   private final double[] terms;
   private int comparedCount;
@@ -105,6 +98,7 @@ public final class ProjectedAdpRouter implements AdpRouter {
     this.explain = explain;
     this.firstTurnRoundRobin = firstTurnRoundRobin;
     this.compared = new int[ranks];
+    this.untilRoomMs = new double[ranks];
     this.scores = new double[ranks];
     this.terms = new double[ranks * TERMS.size()];
   }
@@ -141,7 +135,9 @@ public final class ProjectedAdpRouter implements AdpRouter {
 
   @Override
   public void stepped(List<RankWork> work, long durationNs) {
-    int changed = score.stepped(work, durationNs / NS_PER_MS);
+    double ms = durationNs / NS_PER_MS;
+    leftovers.stepped(ms);
+    int changed = score.stepped(work, ms);
     if (changed >= 0) {
       LOG.info("Rank {} has changed its step times", changed);
     }
@@ -149,7 +145,7 @@ public final class ProjectedAdpRouter implements AdpRouter {
 
   @Override
   public int mostRequestsAfterLeftovers() {
-    return Math.max(64, 4 * ranks.ranks());
+    return Math.max(LEAST_BATCH, REQUESTS_PER_RANK * ranks.ranks());
   }
 
   @Override
@@ -159,8 +155,8 @@ public final class ProjectedAdpRouter implements AdpRouter {
 
   @Override
   public long stateDigest() {
-    long head = Digest64.fold(Digest64.fold(score.placed(), headId), headCalls);
-    return Digest64.fold(Digest64.fold(head, firstTurnCursor), score.learnedDigest());
+    long digest = Digest64.fold(Digest64.fold(score.placed(), leftovers.digest()), firstTurnCursor);
+    return Digest64.fold(digest, score.learnedDigest());
   }
 
   @Override
@@ -168,6 +164,7 @@ public final class ProjectedAdpRouter implements AdpRouter {
       List<RankState> states, List<Request> requests, PrefixMatches table, int maxActiveRequests) {
     batch.begin(states, requests, table, maxActiveRequests);
     score.begin(states, table);
+    leftovers.begin(ranks.allActiveRequests());
     canWait = states.stream().anyMatch(state -> state.liveRequests() > 0);
     for (int i = 0; i < batch.size(); i++) {
       int index = batch.strictFirst(i);
@@ -184,72 +181,87 @@ public final class ProjectedAdpRouter implements AdpRouter {
     for (int i = 0; i < batch.deferredCount(); i++) {
       int index = batch.deferred(i);
       score.consider(index);
-      if (!shouldWait(index, leftOver == 0, maxActiveRequests)) {
-        compare(index);
-      } else {
-        comparedCount = 0;
-      }
-      if (comparedCount > 0) {
-        place(index);
-      } else {
+      compare(index);
+      if (comparedCount == 0 || isLeftOver(index, leftOver == 0)) {
         batch.leaveOver(leftOver++, index);
+      } else {
+        place(index);
       }
     }
-    headCalls = leftOver == 0 ? 0 : headCalls;
+    leftovers.end(ranks.allActiveRequests(), leftOver);
     score.end();
     return batch.finishWithLeftovers(leftOver, Math.max(expected, ranks.mostActiveRequests()));
   }
 
-  /**
-   * Whether to leave a request over: no rank's pool can hold it now, or every rank that can costs
-   * more than {@link #WORTH_WAITING} times as much as one that cannot. Only the first request left
-   * over has a limit on its calls; each of the others becomes the first eventually.
-   */
-  private boolean shouldWait(int index, boolean first, int maxActiveRequests) {
-    if (!canWait || !score.fitsSomePool(index)) {
-      return false;
-    }
-    if (batch.someRankCanHold(index, maxActiveRequests) && !worthWaiting(index)) {
-      return false;
-    }
-    if (first) {
-      long id = batch.request(index).id();
-      headCalls = id == headId ? headCalls + 1 : 1;
-      headId = id;
-      return headCalls <= MAX_CALLS_LEFT_OVER;
-    }
-    return true;
-  }
-
-  /**
-   * Whether every rank whose pool can hold a request is far worse than some rank whose pool cannot.
-   */
-  private boolean worthWaiting(int index) {
-    double best = Double.POSITIVE_INFINITY;
-    double bestNow = Double.POSITIVE_INFINITY;
-    for (int i = 0; i < ranks.liveCount(); i++) {
-      int rank = ranks.live(i);
-      if (batch.hasRoom(rank)) {
-        double its = score.on(rank, index, terms, 0);
-        best = Math.min(best, its);
-        bestNow = batch.acceptable(rank, index) ? Math.min(bestNow, its) : bestNow;
-      }
-    }
-    return bestNow > WORTH_WAITING * best;
-  }
-
-  /** Scores the ranks that have room for a request. */
+  /** Scores the ranks below the cap for a request. */
   private void compare(int index) {
-    batch.consider(index, batch.maxActiveRequests());
     comparedCount = 0;
     for (int i = 0; i < ranks.liveCount(); i++) {
       int rank = ranks.live(i);
-      if (batch.hasRoom(rank) && batch.acceptable(rank, index)) {
+      if (batch.hasRoom(rank)) {
         compared[comparedCount] = rank;
+        untilRoomMs[comparedCount] =
+            leftovers.untilRoomMs(batch.partUntilRoom(rank, index, score.sharedTokens()));
         scores[comparedCount] = score.on(rank, index, terms, comparedCount * TERMS.size());
         comparedCount++;
       }
     }
+  }
+
+  /**
+   * Whether a request is left over. If not, the ranks without room are no longer compared, unless
+   * all are without.
+   */
+  private boolean isLeftOver(int index, boolean first) {
+    int now = -1;
+    for (int i = 0; i < comparedCount; i++) {
+      if (untilRoomMs[i] == 0 && (now < 0 || scores[i] < scores[now])) {
+        now = i;
+      }
+    }
+    long id = batch.request(index).id();
+    boolean left =
+        canWait
+            && score.fitsSomePool(index)
+            && (now < 0 || isSoonerLater(id, now))
+            && leftovers.leave(id, first);
+    if (!left && now >= 0) {
+      keepThoseWithRoom();
+    }
+    return left;
+  }
+
+  /**
+   * Whether a request's first token is expected earlier if it waits for a full rank than on the
+   * best rank with room, the time that it has waited included.
+   *
+   * @param now position of the best rank with room
+   */
+  private boolean isSoonerLater(long id, int now) {
+    double waitedMs = leftovers.waitedMs(id);
+    double nowMs = ProjectedScore.firstTokenMs(terms, now * TERMS.size());
+    for (int i = 0; i < comparedCount; i++) {
+      double waitMs = untilRoomMs[i];
+      if (waitMs > 0
+          && scores[i] + waitMs < scores[now]
+          && waitedMs + waitMs + ProjectedScore.firstTokenMs(terms, i * TERMS.size()) < nowMs) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private void keepThoseWithRoom() {
+    int kept = 0;
+    for (int i = 0; i < comparedCount; i++) {
+      if (untilRoomMs[i] == 0) {
+        compared[kept] = compared[i];
+        scores[kept] = scores[i];
+        System.arraycopy(terms, i * TERMS.size(), terms, kept * TERMS.size(), TERMS.size());
+        kept++;
+      }
+    }
+    comparedCount = kept;
   }
 
   private void place(int index) {
@@ -280,6 +292,7 @@ public final class ProjectedAdpRouter implements AdpRouter {
                 ? new ScoreTerms(TERMS, Arrays.copyOf(terms, comparedCount * TERMS.size()))
                 : ScoreTerms.NONE);
     batch.place(decision, charge(index, rank));
+    leftovers.placed(batch.request(index).id());
   }
 
   /** Charges a request to a rank; returns the tokens to compute. */

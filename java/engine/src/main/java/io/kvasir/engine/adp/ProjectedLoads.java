@@ -33,6 +33,12 @@ final class ProjectedLoads {
   /** Duration of a step in which no rank prefills. */
   private double idleMs;
 
+  /* The time for the prefill queued on each rank, the sum of these times, and the longest. */
+  private final double[] queueMs;
+  private double allQueuesMs;
+  private double longestQueueMs;
+  private int live;
+
   ProjectedLoads(int ranks, GroupTiming timing, int maxNumTokens) {
     this.timing = timing;
     this.maxNumTokens = maxNumTokens;
@@ -42,6 +48,7 @@ final class ProjectedLoads {
     this.decodeMs = new double[ranks];
     this.free = new double[ranks];
     this.ages = new double[ranks];
+    this.queueMs = new double[ranks];
   }
 
   /** Starts a batch. A rank of unknown work is assumed to compute its active tokens. */
@@ -49,6 +56,9 @@ final class ProjectedLoads {
     idleMs = 0;
     oldest = 1;
     largestPool = 0;
+    allQueuesMs = 0;
+    longestQueueMs = 0;
+    live = states.size();
     for (RankState state : states) {
       int rank = state.rank();
       RankWork work = state.work();
@@ -61,6 +71,8 @@ final class ProjectedLoads {
                   * timing.decodeMs(work.decodingRequests(), work.decodeKvTokens())
               : 0;
       idleMs = Math.max(idleMs, decodeMs[rank]);
+      queueMs[rank] = 0;
+      noteQueue(rank);
       readOccupancy(rank, state);
     }
     Arrays.fill(pace, idleMs);
@@ -90,7 +102,27 @@ final class ProjectedLoads {
     pairs[rank] += RankWork.attendedPairs(context, uncached);
     free[rank] -= blocks;
     clock.advance();
+    noteQueue(rank);
     raisePace(rank);
+  }
+
+  private void noteQueue(int rank) {
+    double beforeMs = queueMs[rank];
+    queueMs[rank] = timing.factor(rank) * prefillMs(tokens[rank], pairs[rank]);
+    allQueuesMs += queueMs[rank] - beforeMs;
+    longestQueueMs = Math.max(longestQueueMs, queueMs[rank]);
+  }
+
+  /**
+   * What prefill on a rank takes from later requests. All of what lengthens the longest queue,
+   * because all ranks step until that is done. Of what does not, the share of this time for which
+   * ranks have prefill: the fewer they are, the more of the later requests find others idle.
+   */
+  double takenMs(int rank, double computeMs) {
+    double longerMs = Math.max(0, queueMs[rank] + computeMs - longestQueueMs);
+    return longerMs >= computeMs
+        ? computeMs
+        : longerMs + (computeMs - longerMs) * (allQueuesMs / (live * longestQueueMs));
   }
 
   private void raisePace(int rank) {
@@ -107,7 +139,7 @@ final class ProjectedLoads {
 
   /** The rank's own time for the prefill queued on it. */
   double queuedMs(int rank) {
-    return timing.factor(rank) * prefillMs(tokens[rank], pairs[rank]);
+    return queueMs[rank];
   }
 
   /** The rank's own time for a request. */

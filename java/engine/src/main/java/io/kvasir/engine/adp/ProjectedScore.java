@@ -25,18 +25,19 @@ final class ProjectedScore {
    *   reusable  leading tokens of the prompt in the rank's pool, or being computed there by earlier
    *             requests with the same prefix; at most L - 1
    *   queue     the rank's own time for the prefill queued on it
-   *   compute   its own time for the L - reusable tokens, whose attention covers the reusable ones
+   *   compute   its own time for the L - reusable tokens, whose attention covers the reusable ones.
+   *             If the request begins a conversation, the part that the best rank need not compute
+   *             is a shared prefix: a copy of it serves further turns and other conversations too,
+   *             so that part is divided by their expected number before the rank evicts the copy.
    *   lockstep  half of the lock-step overhead until the first token. In step k every rank waits
    *             for the slowest, so the rank's steps for queue and compute take
    *                 sum over k of max(longest k-th step of all ranks, own step)
    *             where a rank's step is its share of the prefill plus its decoding requests. Half,
    *             because future arrivals are unknown: they fill the steps of the other ranks at no
    *             cost, and another rank may become the slowest.
-   *   others    4 x compute: requests that arrive later wait for every millisecond computed here.
-   *             This term keeps prefixes on their ranks under load. If the request begins a
-   *             conversation, the part that the best rank need not compute is a shared prefix: a
-   *             copy of it serves further turns and other conversations too, so that part is divided
-   *             by their expected number before the rank evicts the copy.
+   *   others    4 x what compute takes from requests that arrive later: all of it where it
+   *             lengthens the longest queue, else the share of ranks' time that has prefill until
+   *             that queue is done. This term keeps prefixes on their ranks under load.
    *   eviction  3/10 of the time to recompute the evicted blocks, scaled by age: 0 for the rank
    *             whose oldest evictable block is the oldest of all. The term decides between ranks
    *             of similar score and makes all pools together evict the oldest blocks first.
@@ -78,6 +79,7 @@ final class ProjectedScore {
   private double leastComputeMs;
   private double leastOpen;
   private double workMs;
+  private int sharedTokens;
 
   /**
    * Begins without loads.
@@ -158,13 +160,28 @@ final class ProjectedScore {
     leastComputeMs = Double.POSITIVE_INFINITY;
     leastOpen = Double.POSITIVE_INFINITY;
     int length = batch.request(index).promptTokens();
+    int longestMatch = 0;
+    sharedTokens = 0;
     for (int i = 0; i < ranks.liveCount(); i++) {
       int rank = ranks.live(i);
+      int matched = batch.matchedTokens(rank, index);
+      sharedTokens = Math.max(sharedTokens, Math.min(longestMatch, matched));
+      longestMatch = Math.max(longestMatch, matched);
       reusable[rank] = reusable(rank, index);
       computeMs[rank] = loads.computeMs(rank, length - reusable[rank], reusable[rank]);
       leastComputeMs = Math.min(leastComputeMs, computeMs[rank]);
       leastOpen = Math.min(leastOpen, conversations.openBeside(rank));
     }
+  }
+
+  /** Leading tokens of the considered request that at least two ranks match. */
+  int sharedTokens() {
+    return sharedTokens;
+  }
+
+  /** The expected time to the first token, from the terms in a row. */
+  static double firstTokenMs(double[] terms, int row) {
+    return terms[row] + terms[row + 1] + terms[row + 2];
   }
 
   /**
@@ -182,10 +199,11 @@ final class ProjectedScore {
       double kept = demand == null ? MOST_KEPT : Math.min(MOST_KEPT, loads.keptPlacements(rank));
       copied /= conversations.uses(kept);
     }
+    double charged = leastComputeMs + copied;
     terms[row] = queue;
-    terms[row + 1] = compute;
+    terms[row + 1] = charged;
     terms[row + 2] = LOCKSTEP_WEIGHT * loads.stretchMs(rank, uncached, queue + compute);
-    terms[row + 3] = OTHERS_WEIGHT * (leastComputeMs + copied);
+    terms[row + 3] = OTHERS_WEIGHT * loads.takenMs(rank, charged);
     terms[row + 4] =
         demand == null
             ? 0

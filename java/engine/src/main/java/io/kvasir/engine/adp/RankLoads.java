@@ -114,6 +114,15 @@ final class RankLoads {
     return most;
   }
 
+  /** Active requests of all live ranks. */
+  long allActiveRequests() {
+    long all = 0;
+    for (int i = 0; i < liveCount; i++) {
+      all += activeRequests[live[i]];
+    }
+    return all;
+  }
+
   int activeRequests(int rank) {
     return activeRequests[rank];
   }

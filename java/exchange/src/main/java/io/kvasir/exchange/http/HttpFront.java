@@ -16,14 +16,17 @@ import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
+import io.vertx.core.net.ServerSSLOptions;
 import io.vertx.core.net.SocketAddress;
 import java.io.IOException;
 import java.net.BindException;
 import java.util.HashMap;
 import java.util.Iterator;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -33,8 +36,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * An HTTP/1.1 server on a number of event loops. Connections are distributed over the loops and
- * stay there.
+ * An HTTP/1.1 server on a number of event loops, with TLS 1.2 and 1.3 by option. Connections are
+ * distributed over the loops and stay there.
  *
  * <p>Limits: a request line of {@value #MAX_LINE_BYTES} bytes (414), header fields of {@value
  * #MAX_HEADER_BYTES} bytes together (431). What {@link RequestRules} forbids is answered with 400,
@@ -82,14 +85,34 @@ public final class HttpFront implements AutoCloseable {
   private final Vertx vertx;
   private final String deployment;
   private final int port;
-  private final AtomicBoolean leaving;
+  private final @Nullable TlsFiles tls;
+  private final Loops loops;
 
-  private HttpFront(Vertx vertx, String deployment, int port, AtomicBoolean leaving) {
+  private HttpFront(Vertx vertx, String deployment, int port, @Nullable TlsFiles tls, Loops loops) {
     this.vertx = vertx;
     this.deployment = deployment;
     this.port = port;
-    this.leaving = leaving;
+    this.tls = tls;
+    this.loops = loops;
   }
+
+  /**
+   * Where a server listens.
+   *
+   * @param host the address
+   * @param port the port; 0 for any free one
+   * @param tls its certificate and key; null for HTTP without TLS
+   */
+  public record Address(String host, int port, @Nullable TlsFiles tls) {}
+
+  /**
+   * What the loops of a server share.
+   *
+   * @param port the port that they listen on
+   * @param leaving whether connections close after their next reply
+   * @param servers the server of each loop
+   */
+  private record Loops(AtomicInteger port, AtomicBoolean leaving, List<HttpServer> servers) {}
 
   /**
    * Creates event loops for servers and upstreams, with epoll where the machine has it.
@@ -115,46 +138,48 @@ public final class HttpFront implements AutoCloseable {
    * Starts a server.
    *
    * @param vertx the event loops
-   * @param host the address to listen on
-   * @param port the port; 0 for any free one
+   * @param address where it listens
    * @param eventLoops how many loops serve it
    * @param limit bounds the connections
    * @param invalid makes the replies to input that is not valid HTTP
    * @param handler receives every exchange, on its event loop
    * @return the server
-   * @throws IOException if the port cannot be opened
+   * @throws IOException if the port cannot be opened, or certificate and key are wrong
    */
   public static HttpFront listen(
       Vertx vertx,
-      String host,
-      int port,
+      Address address,
       int eventLoops,
       ConnectionLimit limit,
       InvalidRequests invalid,
       Consumer<Exchange> handler)
       throws IOException {
-    AtomicInteger bound = new AtomicInteger(port);
-    AtomicBoolean leaving = new AtomicBoolean();
-    SocketAddress address =
-        port == 0
+    String host = address.host;
+    TlsFiles tls = address.tls;
+    ServerSSLOptions secured = tls == null ? null : tls.read(vertx);
+    Loops loops =
+        new Loops(
+            new AtomicInteger(address.port), new AtomicBoolean(), new CopyOnWriteArrayList<>());
+    SocketAddress socket =
+        address.port == 0
             ? SocketAddress.sharedRandomPort(NEXT_FREE_PORT.getAndIncrement(), host)
-            : SocketAddress.inetSocketAddress(port, host);
+            : SocketAddress.inetSocketAddress(address.port, host);
     try {
       String deployment =
           vertx
               .deployVerticle(
-                  () -> new Loop(address, bound, limit, invalid, handler, leaving),
+                  () -> new Loop(socket, secured, loops, limit, invalid, handler),
                   new DeploymentOptions().setInstances(eventLoops))
               .toCompletionStage()
               .toCompletableFuture()
               .join();
-      return new HttpFront(vertx, deployment, bound.get(), leaving);
+      return new HttpFront(vertx, deployment, loops.port.get(), tls, loops);
     } catch (CompletionException e) {
       Throwable cause = e.getCause() == null ? e : e.getCause();
       String reason =
           Errors.reason(cause).replaceFirst("^bind\\(\\.\\.\\) failed with error\\(-\\d+\\): ", "");
       throw (IOException)
-          new BindException("cannot listen on " + host + ":" + port + ": " + reason)
+          new BindException("cannot listen on " + host + ":" + address.port + ": " + reason)
               .initCause(cause);
     }
   }
@@ -176,7 +201,27 @@ public final class HttpFront implements AutoCloseable {
 
   /** Closes each connection after the next reply that begins on it, as the reply says. */
   public void leave() {
-    leaving.set(true);
+    loops.leaving.set(true);
+  }
+
+  /**
+   * Reads certificate and key again, for the connections from then on; without TLS, nothing. Not on
+   * an event loop.
+   *
+   * @throws IOException if they are wrong; those before stay
+   */
+  public void reloadTls() throws IOException {
+    if (tls != null) {
+      ServerSSLOptions secured = tls.read(vertx);
+      for (HttpServer server : loops.servers) {
+        boolean unused =
+            server
+                .updateSSLOptions(secured.copy())
+                .toCompletionStage()
+                .toCompletableFuture()
+                .join();
+      }
+    }
   }
 
   /** Stops listening and closes all connections. */
@@ -189,11 +234,11 @@ public final class HttpFront implements AutoCloseable {
   private static final class Loop extends VerticleBase {
 
     private final SocketAddress address;
-    private final AtomicInteger port;
+    private final @Nullable ServerSSLOptions tls;
+    private final Loops loops;
     private final ConnectionLimit limit;
     private final InvalidRequests invalid;
     private final Consumer<Exchange> handler;
-    private final AtomicBoolean leaving;
     private final Map<HttpConnection, Use> connections = new HashMap<>();
 
     private @Nullable HttpServer server;
@@ -215,17 +260,36 @@ public final class HttpFront implements AutoCloseable {
 
     Loop(
         SocketAddress address,
-        AtomicInteger port,
+        @Nullable ServerSSLOptions tls,
+        Loops loops,
         ConnectionLimit limit,
         InvalidRequests invalid,
-        Consumer<Exchange> handler,
-        AtomicBoolean leaving) {
+        Consumer<Exchange> handler) {
       this.address = address;
-      this.port = port;
+      this.tls = tls;
+      this.loops = loops;
       this.limit = limit;
       this.invalid = invalid;
       this.handler = handler;
-      this.leaving = leaving;
+    }
+
+    private HttpServerOptions options() {
+      HttpServerOptions options =
+          new HttpServerOptions()
+              .setAcceptBacklog(BACKLOG)
+              .setMaxInitialLineLength(MAX_LINE_BYTES)
+              .setMaxHeaderSize(MAX_HEADER_BYTES)
+              .setHttp2ClearTextEnabled(false)
+              .setPerFrameWebSocketCompressionSupported(false)
+              .setPerMessageWebSocketCompressionSupported(false)
+              .setHandle100ContinueAutomatically(true);
+      if (tls != null) {
+        options
+            .setSsl(true)
+            .setKeyCertOptions(tls.getKeyCertOptions())
+            .setEnabledSecureTransportProtocols(tls.getEnabledSecureTransportProtocols());
+      }
+      return options;
     }
 
     @Override
@@ -233,21 +297,14 @@ public final class HttpFront implements AutoCloseable {
       EventLoop loop = new NettyLoop(context);
       HttpServer created =
           vertx
-              .createHttpServer(
-                  new HttpServerOptions()
-                      .setAcceptBacklog(BACKLOG)
-                      .setMaxInitialLineLength(MAX_LINE_BYTES)
-                      .setMaxHeaderSize(MAX_HEADER_BYTES)
-                      .setHttp2ClearTextEnabled(false)
-                      .setPerFrameWebSocketCompressionSupported(false)
-                      .setPerMessageWebSocketCompressionSupported(false)
-                      .setHandle100ContinueAutomatically(true))
+              .createHttpServer(options())
               .connectionHandler(this::onConnection)
               .invalidRequestHandler(this::refuse)
               .requestHandler(request -> serve(request, loop));
       server = created;
+      loops.servers.add(created);
       vertx.setPeriodic(SWEEP_MS, timer -> sweep());
-      return created.listen(address).onSuccess(listening -> port.set(listening.actualPort()));
+      return created.listen(address).onSuccess(listening -> loops.port.set(listening.actualPort()));
     }
 
     @Override
@@ -292,7 +349,7 @@ public final class HttpFront implements AutoCloseable {
                 use.idleSinceNs = System.nanoTime();
               });
       handler.accept(
-          new HttpExchange(request, use.peer, loop, leaving::get, () -> use.last = true));
+          new HttpExchange(request, use.peer, loop, loops.leaving::get, () -> use.last = true));
     }
 
     private void sweep() {

@@ -1,20 +1,14 @@
 package io.kvasir.gateway.admin;
 
-import com.fasterxml.jackson.core.JsonFactory;
-import com.fasterxml.jackson.core.JsonGenerator;
 import io.kvasir.exchange.Exchange;
 import io.kvasir.exchange.Headers;
 import io.kvasir.gateway.observe.GatewayMetrics;
 import io.kvasir.gateway.proxy.Probe;
 import io.kvasir.gateway.proxy.Services;
 import io.kvasir.gateway.route.EndpointTokens;
-import io.kvasir.gateway.route.FleetWorker;
 import io.kvasir.gateway.route.ModelFleet;
 import io.kvasir.gateway.route.ModelFleets;
 import io.netty.buffer.Unpooled;
-import java.io.IOException;
-import java.io.StringWriter;
-import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.TreeMap;
@@ -24,7 +18,6 @@ import java.util.function.Consumer;
 /** Serves the admin port: metrics, health, readiness and the workers. Thread-safe. */
 public final class AdminHandler implements Consumer<Exchange> {
 
-  private static final JsonFactory JSON = new JsonFactory();
   private static final String TEXT = "text/plain; charset=utf-8";
 
   private final Services services;
@@ -32,6 +25,7 @@ public final class AdminHandler implements Consumer<Exchange> {
   private final ModelFleets fleets;
   private final BooleanSupplier ready;
   private final AdminHosts hosts;
+  private final WorkersHandler workers;
   private final RanksHandler ranks;
   private final ParityHandler parity;
   private final ExplainHandler explain;
@@ -43,10 +37,13 @@ public final class AdminHandler implements Consumer<Exchange> {
    * @param services what all requests share
    * @param ready whether the gateway takes requests
    * @param hosts the names under which it answers
+   * @param workers lists and changes workers
    */
-  public AdminHandler(Services services, BooleanSupplier ready, AdminHosts hosts) {
+  public AdminHandler(
+      Services services, BooleanSupplier ready, AdminHosts hosts, WorkersHandler workers) {
     this.services = services;
     this.hosts = hosts;
+    this.workers = workers;
     this.metrics = services.metrics();
     this.fleets = services.fleets();
     this.ready = ready;
@@ -67,6 +64,10 @@ public final class AdminHandler implements Consumer<Exchange> {
       return;
     }
     String path = exchange.target().replaceFirst("\\?.*", "");
+    if (WorkersHandler.serves(path)) {
+      workers.accept(exchange, path);
+      return;
+    }
     boolean posts = path.equals("/kvasir/explain") || path.equals("/query");
     String method = posts ? "POST" : "GET";
     boolean heads = !posts && exchange.method().equals("HEAD");
@@ -90,13 +91,13 @@ public final class AdminHandler implements Consumer<Exchange> {
               200,
               "text/plain; version=0.0.4; charset=utf-8",
               metrics.scrape() + FollowedMetrics.text(fleets, services.tokens()));
-      case "/workers" -> reply(exchange, 200, "application/json", workers());
+      case "/workers" -> workers.list(exchange);
       default ->
           reply(
               exchange,
               404,
               TEXT,
-              "known paths: /metrics /health /ready /workers /kvasir/ranks /kvasir/parity /kvasir/explain"
+              "known paths: /metrics /health /ready /workers /kvasir/workers /kvasir/ranks /kvasir/parity /kvasir/explain"
                   + " /query\n");
     }
   }
@@ -121,41 +122,6 @@ public final class AdminHandler implements Consumer<Exchange> {
       }
     }
     return text.toString();
-  }
-
-  private String workers() {
-    StringWriter text = new StringWriter();
-    long nowNs = services.nowNs();
-    try (JsonGenerator json = JSON.createGenerator(text)) {
-      json.writeStartArray();
-      for (FleetWorker worker : fleets.workers()) {
-        json.writeStartObject();
-        json.writeStringField("worker_id", worker.name());
-        json.writeStringField("flavor", worker.engine());
-        json.writeNumberField("ranks", worker.profile().ranks());
-        json.writeBooleanField("healthy", worker.healthy());
-        json.writeBooleanField("takes_requests", fleets.takes(worker, nowNs));
-        json.writeNumberField("active_requests", worker.activeRequests());
-        json.writeArrayFieldStart("problems");
-        if (!worker.problem().isEmpty()) {
-          json.writeString(worker.problem());
-        }
-        for (String problem : worker.contradictions()) {
-          json.writeString(problem);
-        }
-        json.writeEndArray();
-        json.writeArrayFieldStart("models");
-        for (String model : worker.models()) {
-          json.writeString(model);
-        }
-        json.writeEndArray();
-        json.writeEndObject();
-      }
-      json.writeEndArray();
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
-    return text + "\n";
   }
 
   private static void reply(Exchange exchange, int status, String type, String body) {

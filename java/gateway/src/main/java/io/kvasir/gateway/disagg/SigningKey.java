@@ -7,17 +7,21 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The secret by which gateway and engines sign, which can be any text. No text that this class
- * makes repeats it. Immutable.
+ * The secret by which gateway and engines sign, which can be any text, or any bytes of a file. No
+ * text that this class makes repeats it. Immutable.
  */
 public final class SigningKey {
 
-  /** Most bytes of a key, in UTF-8. */
+  /** Most bytes of a key. */
   static final int MAX_BYTES = 8_192;
+
+  /** Bytes that are read beyond those of a key. */
+  private static final int MOST_LINE_ENDS = 64;
 
   private final byte[] bytes;
 
@@ -26,7 +30,7 @@ public final class SigningKey {
   }
 
   /**
-   * Takes a key as it is, blanks included.
+   * Takes a key as it is, blanks included. Its bytes are those of UTF-8.
    *
    * @param source where it was found, in errors
    * @param text the key
@@ -34,7 +38,10 @@ public final class SigningKey {
    * @throws IllegalArgumentException if it is empty or too long
    */
   public static SigningKey of(String source, String text) {
-    byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+    return of(source, text.getBytes(StandardCharsets.UTF_8));
+  }
+
+  private static SigningKey of(String source, byte[] bytes) {
     if (bytes.length == 0 || bytes.length > MAX_BYTES) {
       throw new IllegalArgumentException(
           source + " must have a key of 1 to " + MAX_BYTES + " bytes");
@@ -43,7 +50,8 @@ public final class SigningKey {
   }
 
   /**
-   * Reads a key from a file, without the line ends behind it.
+   * Reads a key from a file, without the line ends behind it. Its bytes are those of the file,
+   * which need not be text.
    *
    * @param source the name of the setting, in errors
    * @param path the file
@@ -53,8 +61,12 @@ public final class SigningKey {
   public static SigningKey ofFile(String source, String path) {
     String shown = source + " '" + Errors.shown(path) + "'";
     try (InputStream in = Files.newInputStream(Path.of(path))) {
-      String text = new String(in.readNBytes(MAX_BYTES + 64), StandardCharsets.UTF_8);
-      return of(shown, text.replaceFirst("[\r\n]+$", ""));
+      byte[] read = in.readNBytes(MAX_BYTES + MOST_LINE_ENDS);
+      int length = read.length;
+      while (length > 0 && (read[length - 1] == '\n' || read[length - 1] == '\r')) {
+        length--;
+      }
+      return of(shown, Arrays.copyOf(read, length));
     } catch (IOException | InvalidPathException e) {
       throw new IllegalArgumentException(shown + " cannot be read: " + Errors.reason(e), e);
     }

@@ -4,13 +4,10 @@ import com.fasterxml.jackson.core.type.TypeReference;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.kvasir.fleet.router.trtllm.ContextAnswer;
 import io.kvasir.fleet.router.trtllm.DisaggFlow;
 import io.kvasir.fleet.router.trtllm.DisaggParams;
 import io.kvasir.gateway.openai.BodyField;
 import java.io.IOException;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -51,8 +48,7 @@ final class TrtllmContextFirst implements TransferDialect {
 
   @Override
   public LegBody decode(Transfer transfer, PrefillAnswer answer) {
-    DisaggParams params =
-        DisaggFlow.generationParams(own(transfer), DisaggFlow.verified(context(answer)));
+    DisaggParams params = DisaggFlow.generationParams(own(transfer), verified(answer));
     Map<String, Object> fields = params.toMap();
     fields.putIfAbsent("schedule_style", CONTEXT_FIRST);
     if (answer.hasObject(USAGE)) {
@@ -76,7 +72,7 @@ final class TrtllmContextFirst implements TransferDialect {
   @Override
   public void check(PrefillAnswer answer) throws BadAnswerException {
     try {
-      DisaggParams unused = DisaggFlow.verified(context(answer));
+      DisaggParams unused = verified(answer);
     } catch (IllegalArgumentException e) {
       throw new BadAnswerException("it has no disaggregated_params of one choice with both ids");
     }
@@ -87,20 +83,16 @@ final class TrtllmContextFirst implements TransferDialect {
     return !DisaggFlow.needsGeneration(answer.choices().path(0).path("finish_reason").textValue());
   }
 
-  private static ContextAnswer context(PrefillAnswer answer) {
-    JsonNode all = answer.choices();
-    JsonNode params = all.path(0).path(PARAMS);
+  /** The parameters of an answer's only choice; fails with a bad argument if it lacks them. */
+  private static DisaggParams verified(PrefillAnswer answer) {
+    JsonNode choices = answer.choices();
+    JsonNode params = choices.path(0).path(PARAMS);
     if (!params.isObject()) {
       params = answer.read(PARAMS);
     }
-    DisaggParams read =
-        params.isObject() ? DisaggParams.fromMap(JSON.convertValue(params, MAP)) : null;
-    String reason = all.path(0).path("finish_reason").asText("");
-    List<ContextAnswer.Choice> choices = new ArrayList<>();
-    for (int i = 0; i < all.size(); i++) {
-      choices.add(new ContextAnswer.Choice(reason, read));
-    }
-    return new ContextAnswer(choices, new int[0]);
+    return DisaggFlow.verified(
+        choices.size(),
+        params.isObject() ? DisaggParams.fromMap(JSON.convertValue(params, MAP)) : null);
   }
 
   static String text(Map<String, Object> fields) {

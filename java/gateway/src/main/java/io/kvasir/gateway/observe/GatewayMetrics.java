@@ -2,6 +2,7 @@ package io.kvasir.gateway.observe;
 
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.Timer;
 import io.micrometer.core.instrument.binder.jvm.JvmMemoryMetrics;
@@ -30,6 +31,9 @@ public final class GatewayMetrics {
           .stream()
           .map(Duration::ofMillis)
           .toArray(Duration[]::new);
+
+  private static final String WORKER = "worker_id";
+  private static final String PREFILL_WORKER = "prefill_worker_id";
 
   private final PrometheusMeterRegistry registry =
       new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
@@ -78,8 +82,24 @@ public final class GatewayMetrics {
       String name, String description, String worker, String role, Supplier<Number> value) {
     Gauge.builder(name, value)
         .description(description)
-        .tags("worker_id", worker, "role", role)
+        .tags(WORKER, worker, "role", role)
         .register(registry);
+  }
+
+  /**
+   * Ends everything that is labelled with a worker, so that workers that come and go do not add up.
+   *
+   * @param worker the worker's name
+   */
+  public void forgetWorker(String worker) {
+    targets.keySet().removeIf(target -> target.worker().equals(worker));
+    legs.keySet().removeIf(leg -> leg.worker().equals(worker));
+    for (Meter meter : registry.getMeters()) {
+      if (worker.equals(meter.getId().getTag(WORKER))
+          || worker.equals(meter.getId().getTag(PREFILL_WORKER))) {
+        registry.remove(meter);
+      }
+    }
   }
 
   /**
@@ -129,7 +149,7 @@ public final class GatewayMetrics {
   private TargetMetrics targetMetrics(Target target) {
     String rank = target.dpRank() < 0 ? "any" : Integer.toString(target.dpRank());
     return new TargetMetrics(
-        registry, Tags.of("model", target.model(), "worker_id", target.worker(), "dp_rank", rank));
+        registry, Tags.of("model", target.model(), WORKER, target.worker(), "dp_rank", rank));
   }
 
   /**
@@ -143,7 +163,7 @@ public final class GatewayMetrics {
   public void onTransferred(String prefill, String decode, long ns) {
     Timer.builder("kvasir.kv.transfer")
         .description("Time from the computed prompt to the first data of the answer")
-        .tags("prefill_worker_id", prefill, "worker_id", decode)
+        .tags(PREFILL_WORKER, prefill, WORKER, decode)
         .serviceLevelObjectives(SECONDS_BUCKETS)
         .register(registry)
         .record(ns, TimeUnit.NANOSECONDS);
@@ -167,7 +187,7 @@ public final class GatewayMetrics {
   private Timer legTimer(Leg leg) {
     return Timer.builder("kvasir.leg")
         .description("Time from a leg's request to its answer, or to the first data of a stream")
-        .tags("role", leg.role(), "worker_id", leg.worker())
+        .tags("role", leg.role(), WORKER, leg.worker())
         .serviceLevelObjectives(SECONDS_BUCKETS)
         .register(registry);
   }
@@ -214,7 +234,7 @@ public final class GatewayMetrics {
     counter(
             "kvasir.retries",
             "Attempts that were repeated, by the worker that failed and the reason.",
-            Tags.of("worker_id", worker, "reason", reason))
+            Tags.of(WORKER, worker, "reason", reason))
         .increment();
   }
 
@@ -228,7 +248,7 @@ public final class GatewayMetrics {
     counter(
             "kvasir.worker.failures",
             "Attempts that failed, by worker and reason.",
-            Tags.of("worker_id", worker, "reason", reason))
+            Tags.of(WORKER, worker, "reason", reason))
         .increment();
   }
 
@@ -242,7 +262,7 @@ public final class GatewayMetrics {
     counter(
             "kvasir.stream.errors",
             "Streams that failed, by an error event of the engine or by an early end.",
-            Tags.of("worker_id", worker))
+            Tags.of(WORKER, worker))
         .increment();
   }
 

@@ -116,7 +116,7 @@ final class BookedAttempt {
       drop();
       return null;
     }
-    target.worker().onSent();
+    target.worker().membership().onSent();
     return new ChosenTarget(
         target.worker(),
         rank,

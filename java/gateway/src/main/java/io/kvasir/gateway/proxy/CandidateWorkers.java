@@ -51,7 +51,7 @@ final class CandidateWorkers {
 
   /** Whether there is an owner that takes no requests now. */
   boolean ownerRefuses() {
-    return owner != null && !owner.worker().takes(panics(), services.nowNs());
+    return owner != null && !owner.worker().serves(panics(), services.nowNs());
   }
 
   /** An attempt at a worker failed; the request does not return there. */
@@ -82,11 +82,27 @@ final class CandidateWorkers {
     boolean panics = panics();
     for (FleetWorker worker : all) {
       if (isLeft(worker, panics, nowNs)
-          && (least == null || worker.activeRequests() < least.activeRequests())) {
+          && (least == null
+              || worker.membership().activeRequests() < least.membership().activeRequests())) {
         least = worker;
       }
     }
     return least;
+  }
+
+  /** Chooses the owner of what the request names, or else the worker with the fewest requests. */
+  void chooseByLoad(Placing.Result result) {
+    FleetWorker least = owner == null ? leastLoaded() : null;
+    if (ownerRefuses()) {
+      result.onRefused(Refusals.ownerGone());
+    } else if (owner != null) {
+      int rank = BookedAttempt.steered(owner, inbound);
+      result.onChosen(ChosenTarget.byLoad(owner.worker(), rank, "explicit"));
+    } else if (least != null) {
+      result.onChosen(ChosenTarget.byLoad(least, ModelFleet.ANY_RANK, "load"));
+    } else {
+      result.onRefused(Refusals.noWorker(all));
+    }
   }
 
   /** The ranks of a fleet that may serve a part of the request. */

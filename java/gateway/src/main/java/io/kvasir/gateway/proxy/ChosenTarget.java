@@ -31,7 +31,7 @@ record ChosenTarget(
 
   /** The target of an attempt that no router has booked, which is sent. */
   static ChosenTarget byLoad(FleetWorker worker, int dpRank, String reason) {
-    worker.onSent();
+    worker.membership().onSent();
     return new ChosenTarget(worker, dpRank, reason, 0, null, 0, null, null, LegBody.WHOLE);
   }
 
@@ -75,7 +75,7 @@ record ChosenTarget(
 
   /** The attempt is over. */
   void onFinished(boolean success) {
-    worker.onFinished();
+    worker.membership().onFinished();
     if (evidence != null) {
       evidence.onFinished();
     }

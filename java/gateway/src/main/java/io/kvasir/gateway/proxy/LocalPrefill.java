@@ -37,7 +37,8 @@ final class LocalPrefill {
     this.inbound = inbound;
     this.decodes = decodes;
     this.candidates = candidates;
-    this.rule = new WholeOrApart(prefills.router(), decodes.router(), maxTokens);
+    this.rule =
+        new WholeOrApart(prefills.router(), decodes.router(), maxTokens, decodes.legRates());
   }
 
   /**
@@ -66,6 +67,11 @@ final class LocalPrefill {
             return mostMatched(request);
           }
         });
+  }
+
+  /** The decision is carried out. */
+  void decided(@Nullable String reason) {
+    rule.decided(reason);
   }
 
   /** Whether the decision takes the tokens of the prompt. */

@@ -133,7 +133,7 @@ final class Placing {
    */
   void choose(Result result) {
     if (fleet == null || !inbound.endpoint().generates()) {
-      chooseByLoad(result);
+      candidates.chooseByLoad(result);
     } else if (candidates.ownerRefuses()) {
       result.onRefused(Refusals.ownerGone());
     } else {
@@ -203,6 +203,9 @@ final class Placing {
         count(among, matches ? InexactCause.TEXT_PREFIXES : InexactCause.POLICY);
       }
       String reason = local == null ? null : local.reason(request);
+      if (local != null) {
+        local.decided(reason);
+      }
       if (reason != null) {
         return () -> result.onLocal(reason);
       }
@@ -296,8 +299,8 @@ final class Placing {
     public void settle() {
       if (booked != null) {
         ChosenTarget choice = booked.send();
-        if (choice == null) {
-          result.onRefused(Refusals.noWorker("the chosen worker was removed"));
+        if (choice == null) { // its worker has left since it was chosen
+          start(among, result);
         } else {
           result.onChosen(choice);
         }
@@ -318,7 +321,7 @@ final class Placing {
       if (tokens != null
           && tokens.ids() == null
           && refused.refusal() == Refusal.UNSUPPORTED_REQUEST) {
-        chooseByLoad(result); // a policy that needs the tokens themselves
+        candidates.chooseByLoad(result); // a policy that needs the tokens themselves
       } else {
         result.onRefused(Refusals.problem(refused, candidates.all()));
       }
@@ -383,21 +386,5 @@ final class Placing {
         prefilledBy,
         candidates.filter(among, leg),
         inbound.urgency().targets().after(waitedMs));
-  }
-
-  /** Chooses the owner of what the request names, or else the worker with the fewest requests. */
-  private void chooseByLoad(Result result) {
-    Target owner = candidates.owner();
-    FleetWorker least = owner == null ? candidates.leastLoaded() : null;
-    if (candidates.ownerRefuses()) {
-      result.onRefused(Refusals.ownerGone());
-    } else if (owner != null) {
-      int rank = BookedAttempt.steered(owner, inbound);
-      result.onChosen(ChosenTarget.byLoad(owner.worker(), rank, "explicit"));
-    } else if (least != null) {
-      result.onChosen(ChosenTarget.byLoad(least, ModelFleet.ANY_RANK, "load"));
-    } else {
-      result.onRefused(Refusals.noWorker(candidates.all()));
-    }
   }
 }

@@ -1,15 +1,20 @@
 package io.kvasir.gateway.proxy;
 
 import io.kvasir.exchange.EventLoop;
+import io.kvasir.exchange.UpstreamFailure;
 import io.kvasir.gateway.disagg.LegBody;
 import io.kvasir.gateway.disagg.PeerFacts;
+import io.kvasir.gateway.route.FleetWorker;
+import io.kvasir.gateway.route.RequestFault;
+import io.kvasir.gateway.route.RequestFaults;
+import java.util.List;
 import java.util.Objects;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The attempt of a request at a prefill worker, one at a time: its booking at the router and its
- * request, which can end before it.
+ * The attempt of a request at a prefill worker, one at a time: its booking at the router, its
+ * request, which can end before it, and what becomes of it, which the worker's health follows.
  *
  * <p>Confined to the request's event loop.
  */
@@ -18,16 +23,23 @@ final class PrefillAttempt {
   private final EventLoop loop;
   private final Inbound inbound;
   private final Services services;
+  private final RequestFaults faults;
 
   private @Nullable ChosenTarget booked;
 
   /** The request that is not answered. */
   private @Nullable PrefillLeg leg;
 
-  PrefillAttempt(EventLoop loop, Inbound inbound, Services services) {
+  /**
+   * Begins without a worker.
+   *
+   * @param prefills the workers that can be chosen
+   */
+  PrefillAttempt(EventLoop loop, Inbound inbound, Services services, List<FleetWorker> prefills) {
     this.loop = loop;
     this.inbound = inbound;
     this.services = services;
+    this.faults = new RequestFaults(services.fleets().ejection(), prefills);
   }
 
   /** A worker is chosen, and its router has booked the attempt. */
@@ -52,6 +64,12 @@ final class PrefillAttempt {
 
   /** Sends the request. */
   void send(LegBody body, PrefillLeg.Receiver receiver) {
+    faults.onSent(booked().worker(), services.nowNs());
+    repeat(body, receiver);
+  }
+
+  /** Sends the request to the same worker, in the same attempt. */
+  void repeat(LegBody body, PrefillLeg.Receiver receiver) {
     ChosenTarget choice = booked();
     leg =
         new PrefillLeg(
@@ -74,14 +92,38 @@ final class PrefillAttempt {
     leg = null;
   }
 
-  /** Stops the request; whether there was one. */
-  boolean cancel() {
+  /** The worker has answered as workers do. */
+  void onServed() {
+    faults.onServed(services.nowNs());
+  }
+
+  /** The worker has answered with a status that a fault may be behind. */
+  void onRefused(int status) {
+    RequestFault fault = RequestFault.ofStatus(status);
+    if (fault != null) {
+      faults.onFailed(fault, services.nowNs());
+    }
+  }
+
+  /** The worker has not answered. */
+  void onLost(UpstreamFailure failure) {
+    faults.onFailed(RequestFault.of(failure), services.nowNs());
+  }
+
+  /** Whether it is the request that fails at each worker. */
+  boolean isFaultOfRequest() {
+    return faults.isOwn();
+  }
+
+  /** Stops the request, if it is not answered, and ends the booking. */
+  void cancel() {
     PrefillLeg cancelled = leg;
     leg = null;
     if (cancelled != null) {
       cancelled.cancel();
+      faults.onAbandoned(services.nowNs());
     }
-    return cancelled != null;
+    end(false);
   }
 
   /** Ends the booking, if there is one. */

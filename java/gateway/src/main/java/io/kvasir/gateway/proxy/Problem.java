@@ -45,7 +45,15 @@ public record Problem(
     return new Problem(404, INVALID, code, param, message, 0);
   }
 
-  static Problem of(int status, String code, String message) {
+  /**
+   * An error with OpenAI's type that follows from the status.
+   *
+   * @param status the HTTP status
+   * @param code a machine-readable name
+   * @param message the error in words
+   * @return the reply
+   */
+  public static Problem of(int status, String code, String message) {
     String type = status >= 500 ? "server_error" : INVALID;
     return new Problem(status, type, code, null, message, 0);
   }

@@ -11,8 +11,6 @@ import io.kvasir.gateway.disagg.LegBody;
 import io.kvasir.gateway.disagg.PeerFacts;
 import io.kvasir.gateway.disagg.PrefillAnswer;
 import io.kvasir.gateway.route.FleetWorker;
-import io.kvasir.gateway.route.RequestFault;
-import io.kvasir.gateway.route.RequestFaults;
 import java.util.Objects;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -36,7 +34,6 @@ final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
   private final Services services;
   private final Tally tally;
   private final Answering decode;
-  private final RequestFaults faults;
   private final boolean decodesWhole;
   private final EarlierAnswer earlier;
   private final Handover handover = new Handover();
@@ -64,7 +61,7 @@ final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
       Answering decode,
       boolean decodesWhole,
       EarlierAnswer earlier) {
-    this.attempt = new PrefillAttempt(loop, inbound, services);
+    this.attempt = new PrefillAttempt(loop, inbound, services, placing.candidates().all());
     this.inbound = inbound;
     this.placing = placing;
     this.services = services;
@@ -72,7 +69,6 @@ final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
     this.decode = decode;
     this.decodesWhole = decodesWhole;
     this.earlier = earlier;
-    this.faults = new RequestFaults(services.fleets().ejection(), placing.candidates().all());
   }
 
   /** Chooses a prefill worker, and then has a decode worker chosen. */
@@ -203,7 +199,6 @@ final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
   private void send() {
     ChosenTarget choice = attempt.booked();
     tally.onPrefillSent(choice, handover.dialect().countsTransferred());
-    faults.onSent(choice.worker(), services.nowNs());
     if (handover.dialect().isSerial()) {
       decode.attempts().onPrefillSent();
     }
@@ -218,21 +213,18 @@ final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
   }
 
   private void repeat() {
-    attempt.send(handover.prefill(), this); // to the same worker
+    attempt.repeat(handover.prefill(), this);
   }
 
   private void refused(ChosenTarget choice, int status, Headers headers, byte[] body) {
     Runnable answer = () -> decode.onAnswered(status, headers, body);
     if (Relay.RETRIED.contains(status)) {
-      RequestFault fault = RequestFault.ofStatus(status);
-      if (fault != null) {
-        faults.onFailed(fault, services.nowNs());
-      }
+      attempt.onRefused(status);
       lost(choice, "prefill_status_" + status, isHarmless(), true, answer);
     } else if (status / 100 == 3) {
       onLost(new UpstreamFailure(Kind.INVALID, "it redirects the request to another address"));
     } else {
-      faults.onServed(services.nowNs());
+      attempt.onServed();
       attempt.end(false);
       if (!detached && decode.drop()) {
         answer.run();
@@ -253,7 +245,7 @@ final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
       onLost(PrefillLeg.unreadable(e));
       return;
     }
-    faults.onServed(services.nowNs());
+    attempt.onServed();
     if (!handover.pulls()) { // what was pulled says nothing of what the rank held
       choice.onServed(read.cachedTokens());
     }
@@ -286,7 +278,7 @@ final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
       return;
     }
     ChosenTarget choice = attempt.booked();
-    faults.onFailed(RequestFault.of(failure), services.nowNs());
+    attempt.onLost(failure);
     guard(
         () ->
             lost(
@@ -322,7 +314,7 @@ final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
     boolean other = placing.candidates().hasOther(services.nowNs());
     boolean retried =
         again
-            && !faults.isOwn()
+            && !attempt.isFaultOfRequest()
             && (other || decodesWhole)
             && decode.attempts().beginsAgain()
             && (!connected || services.retries().take());
@@ -395,10 +387,7 @@ final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
   }
 
   private void cancel() {
-    if (attempt.cancel()) {
-      faults.onAbandoned(services.nowNs());
-    }
-    attempt.end(false);
+    attempt.cancel();
     forget();
   }
 

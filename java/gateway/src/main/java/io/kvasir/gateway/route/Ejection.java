@@ -1,6 +1,7 @@
 package io.kvasir.gateway.route;
 
 import java.util.Collection;
+import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -69,7 +70,8 @@ public final class Ejection {
 
   /**
    * Whether so few workers are left that the breakers of healthy workers are ignored, and that
-   * others take requests although their health checks are late or fail.
+   * others take requests although their health checks are late or fail. Workers that an operator
+   * keeps requests away from do not count.
    *
    * @param fleet the workers that a request could go to
    * @param model the model that they must serve; empty for any
@@ -79,7 +81,7 @@ public final class Ejection {
     int left = 0;
     int all = 0;
     for (FleetWorker worker : fleet) {
-      all++;
+      all += worker.membership().cordoned() ? 0 : 1;
       left += isLeft(worker) ? 1 : 0;
     }
     if (left == all) { // without a look at their models
@@ -88,7 +90,9 @@ public final class Ejection {
     left = 0;
     all = 0;
     for (FleetWorker worker : fleet) {
-      if (model.isEmpty() ? !worker.models().isEmpty() : worker.models().contains(model)) {
+      Set<String> models = worker.models();
+      boolean counts = model.isEmpty() ? !models.isEmpty() : models.contains(model);
+      if (counts && !worker.membership().cordoned()) {
         all++;
         left += isLeft(worker) ? 1 : 0;
       }
@@ -97,6 +101,6 @@ public final class Ejection {
   }
 
   private static boolean isLeft(FleetWorker worker) {
-    return worker.healthy() && !worker.breaker().isOpen();
+    return worker.healthy() && !worker.membership().cordoned() && !worker.breaker().isOpen();
   }
 }

@@ -18,8 +18,6 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * A worker of the gateway: where its requests go, and whether it can take any.
@@ -28,21 +26,16 @@ import org.slf4j.LoggerFactory;
  */
 public final class FleetWorker {
 
-  private static final Logger LOG = LoggerFactory.getLogger(FleetWorker.class);
-
-  /** Requests that fail in a row before the log says so. */
-  private static final int LOGGED_FAILURES = 3;
-
   private final int id;
   private final String name;
   private final WorkerSpec spec;
   private final Upstream upstream;
   private final @Nullable Renderer renderer;
   private final Breaker breaker;
-  private final AtomicInteger activeRequests = new AtomicInteger();
+  private final Membership membership = new Membership();
   private final AtomicInteger recoveries = new AtomicInteger();
   private final AtomicLong eventRestarts = new AtomicLong();
-  private final AtomicInteger failuresInRow = new AtomicInteger();
+  private final FailuresInRow failures;
   private volatile WorkerHealth health = WorkerHealth.UNREACHABLE;
   private volatile String problem = "it has not been asked yet";
   private volatile boolean answered;
@@ -80,6 +73,7 @@ public final class FleetWorker {
     this.renderer = renderer;
     this.id = id;
     this.name = name;
+    this.failures = new FailuresInRow(name);
     this.spec = spec;
     this.profile = describe(WorkerFacts.NONE);
     this.upstream = upstream;
@@ -273,19 +267,9 @@ public final class FleetWorker {
     return now;
   }
 
-  /** A request failed by the worker's fault. */
-  void onFailure(RequestFault fault) {
-    if (failuresInRow.incrementAndGet() == LOGGED_FAILURES) {
-      LOG.warn(
-          "worker {} has failed {} requests in a row: {}", name, LOGGED_FAILURES, fault.logged());
-    }
-  }
-
-  /** A request was served to its end. */
-  void onServed() {
-    if (failuresInRow.get() > 0 && failuresInRow.getAndSet(0) >= LOGGED_FAILURES) {
-      LOG.info("worker {} serves requests again", name);
-    }
+  /** {@return its requests that failed since one was served} */
+  FailuresInRow failures() {
+    return failures;
   }
 
   /** Its engine answers after it did not: what is known of the time before can be wrong. */
@@ -362,23 +346,24 @@ public final class FleetWorker {
     profile = describe(facts);
   }
 
-  /** {@return requests of this gateway in flight at the worker} */
-  public int activeRequests() {
-    return activeRequests.get();
-  }
-
-  /** A request is sent to the worker. */
-  public void onSent() {
-    activeRequests.incrementAndGet();
-  }
-
-  /** A request that was sent is over. */
-  public void onFinished() {
-    activeRequests.decrementAndGet();
+  /** {@return whether it belongs to the gateway, and takes new requests} */
+  public Membership membership() {
+    return membership;
   }
 
   /**
    * Whether requests may be sent to the worker.
+   *
+   * @param panics whether few workers of its fleet are left; see {@link Ejection#panics}
+   * @param nowNs the current time, in nanoseconds
+   * @return true if it is able to serve them and no operator keeps them away
+   */
+  public boolean takes(boolean panics, long nowNs) {
+    return !membership.cordoned() && serves(panics, nowNs);
+  }
+
+  /**
+   * Whether the worker is able to serve requests, such as those that no other worker can serve.
    *
    * @param panics whether few workers of its fleet are left; see {@link Ejection#panics}
    * @param nowNs the current time, in nanoseconds
@@ -387,7 +372,10 @@ public final class FleetWorker {
    *     them while its breaker admits them; one that accepts no connections or demands a key does
    *     not
    */
-  public boolean takes(boolean panics, long nowNs) {
+  public boolean serves(boolean panics, long nowNs) {
+    if (membership.hasLeft()) {
+      return false;
+    }
     if (panics) {
       return healthy() || (mayServe() && breaker.admits(nowNs));
     }

@@ -77,6 +77,15 @@ public final class HealthChecks {
         });
   }
 
+  /**
+   * Starts the checks of a worker that has come later.
+   *
+   * @param worker the worker; its checks end when it leaves
+   */
+  public void add(FleetWorker worker) {
+    loop.execute(() -> new Check(worker, () -> {}).run());
+  }
+
   /** Stops the checks. */
   public void close() {
     closed = true;
@@ -103,7 +112,7 @@ public final class HealthChecks {
     }
 
     void run() {
-      if (!closed) {
+      if (!closed && !worker.membership().hasLeft()) {
         get(HEALTH, (status, body) -> get(MODELS, this::onModels));
       }
     }
@@ -118,6 +127,9 @@ public final class HealthChecks {
           MAX_REPLY_BYTES,
           timeoutMs,
           (status, body) -> {
+            if (worker.membership().hasLeft()) {
+              return;
+            }
             if (status == OK) {
               good.onAnswer(status, body);
             } else {

@@ -6,6 +6,7 @@ import io.kvasir.fleet.router.FleetRouter;
 import io.kvasir.fleet.router.RankCapacity;
 import io.kvasir.fleet.router.RankFilter;
 import io.kvasir.fleet.router.RouteOutcome;
+import io.kvasir.fleet.router.legs.LegRates;
 import io.kvasir.gateway.events.FleetSteps;
 import io.kvasir.gateway.verify.PrefixBreaks;
 import io.kvasir.gateway.worker.WorkerSpec;
@@ -42,6 +43,7 @@ public final class ModelFleet implements AutoCloseable {
   private final @Nullable FollowedRanks followed;
   private final @Nullable FleetSteps steps;
   private final List<FleetWorker> workers = new CopyOnWriteArrayList<>();
+  private final LegRates legRates = new LegRates(System::nanoTime);
   private volatile RoutingExactness exactness = new RoutingExactness();
   private volatile PrefixBreaks breaks = new PrefixBreaks();
 
@@ -140,6 +142,11 @@ public final class ModelFleet implements AutoCloseable {
   /** {@return the router} */
   public FleetRouter router() {
     return router;
+  }
+
+  /** {@return how often its workers, and those that compute prompts for them, get requests} */
+  public LegRates legRates() {
+    return legRates;
   }
 
   /** {@return the workers, in the order in which they were added} */

@@ -21,8 +21,9 @@ import org.slf4j.LoggerFactory;
 /**
  * The workers of a gateway, grouped by the models that they serve. A LoRA adapter belongs to the
  * fleet of its base model, because it shares the ranks and their load. A fleet exists from the
- * first worker that serves its model until the gateway closes, or until the events show that its
- * blocks have another size.
+ * first worker that serves its model until the gateway closes, until the events show that its
+ * blocks have another size, or until all its workers have gone and others come that publish other
+ * events.
  *
  * <p>Thread-safe. Reading is O(1) and takes no lock.
  */
@@ -31,7 +32,9 @@ public final class ModelFleets implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(ModelFleets.class);
   private static final int SHOWN_PROBLEMS = 3;
 
-  private final List<FleetWorker> workers;
+  /** Replaced as a whole. */
+  private volatile List<FleetWorker> workers;
+
   private final Ejection ejection;
   private final BiFunction<String, FleetWorker, ModelFleet> newFleet;
 
@@ -69,9 +72,35 @@ public final class ModelFleets implements AutoCloseable {
     this.newFleet = newFleet;
   }
 
-  /** {@return all workers} */
+  /** {@return all workers, as of now} */
   public List<FleetWorker> workers() {
     return workers;
+  }
+
+  /**
+   * Adds a worker, which serves nothing until it has said what.
+   *
+   * @param worker the worker, with a number and a name that no other one has
+   */
+  public synchronized void add(FleetWorker worker) {
+    List<FleetWorker> all = new ArrayList<>(workers);
+    all.add(worker);
+    workers = List.copyOf(all);
+  }
+
+  /**
+   * Removes a worker: no request is placed on it any more, and nothing is left of what it held.
+   * Requests in progress go on.
+   *
+   * @param worker the worker
+   */
+  public synchronized void remove(FleetWorker worker) {
+    worker.membership().leave();
+    List<FleetWorker> others = new ArrayList<>(workers);
+    others.remove(worker);
+    workers = List.copyOf(others);
+    all().forEach(fleet -> fleet.remove(worker));
+    nameModels();
   }
 
   /**
@@ -170,7 +199,7 @@ public final class ModelFleets implements AutoCloseable {
     boolean panics = ejection.panics(workers, "");
     List<FleetWorker> able =
         workers.stream()
-            .filter(worker -> !worker.models().isEmpty())
+            .filter(worker -> !worker.models().isEmpty() && !worker.membership().cordoned())
             .filter(worker -> worker.healthy() || (panics && worker.mayServe()))
             .toList();
     boolean prefills = able.stream().anyMatch(worker -> worker.role() == WorkerRole.PREFILL);
@@ -231,6 +260,9 @@ public final class ModelFleets implements AutoCloseable {
    * @param facts what it says about itself
    */
   synchronized void onAnswer(FleetWorker worker, Set<String> models, WorkerFacts facts) {
+    if (worker.membership().hasLeft()) {
+      return;
+    }
     Map<String, ModelFleet> own = fleetsOf(worker);
     new ArrayList<>(own.entrySet())
         .forEach(each -> adoptBlockSize(each.getKey(), each.getValue(), worker));
@@ -259,13 +291,31 @@ public final class ModelFleets implements AutoCloseable {
     for (String model : models) {
       String base = facts.adapters().getOrDefault(model, model);
       named.put(model, base);
-      after.add(own.computeIfAbsent(base, any -> newFleet.apply(base, worker)));
+      after.add(own.compute(base, (any, fleet) -> fleetFor(base, fleet, worker)));
     }
     after.forEach(fleet -> fleet.add(worker));
     bases.putAll(named);
     nameModels();
     before.removeAll(after);
     before.forEach(fleet -> fleet.remove(worker));
+  }
+
+  /** The fleet that a worker joins. One without workers does not decide how later ones work. */
+  private ModelFleet fleetFor(String base, @Nullable ModelFleet fleet, FleetWorker worker) {
+    if (fleet == null) {
+      return newFleet.apply(base, worker);
+    }
+    int blockSize = worker.profile().blockSize();
+    boolean fits =
+        worker.publishes() == (fleet.followed() != null)
+            && (blockSize == 0 || blockSize == fleet.tokensPerBlock());
+    if (fits || !fleet.workers().isEmpty()) {
+      return fleet;
+    }
+    ModelFleet next = newFleet.apply(base, worker);
+    next.continues(fleet);
+    replaced.add(fleet);
+    return next;
   }
 
   /** Replaces a fleet if the events have blocks of another size, and nothing speaks for its own. */

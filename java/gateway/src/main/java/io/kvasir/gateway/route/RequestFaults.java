@@ -68,7 +68,7 @@ public final class RequestFaults {
     FleetWorker by = worker;
     worker = null;
     if (by != null) {
-      by.onServed();
+      by.failures().onServed();
       by.breaker().onSuccess(sent, nowNs);
     }
   }
@@ -99,7 +99,7 @@ public final class RequestFaults {
     if (at == null) {
       return;
     }
-    at.onFailure(fault);
+    at.failures().onFailure(fault);
     Map<String, Counted> known = counted == null ? new HashMap<>() : counted;
     counted = known;
     Counted before = known.get(fault.way());

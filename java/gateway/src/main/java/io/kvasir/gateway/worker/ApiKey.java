@@ -7,6 +7,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
+import java.security.MessageDigest;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
@@ -85,6 +86,17 @@ public final class ApiKey {
       throw new IllegalArgumentException(source + " names a variable that is not set");
     }
     return of(source, value);
+  }
+
+  /**
+   * {@return whether a request presents the key; takes equally long for all wrong keys of a length}
+   *
+   * @param authorization the value of its field {@code Authorization}; null for none
+   */
+  public boolean isPresented(@Nullable String authorization) {
+    String text = authorization == null ? "" : authorization.strip();
+    return MessageDigest.isEqual(
+        authorization().getBytes(StandardCharsets.UTF_8), text.getBytes(StandardCharsets.UTF_8));
   }
 
   /** {@return the value of the field {@code Authorization} that presents the key} */

@@ -24,7 +24,11 @@ public enum Measure {
    * Of a fleet, the share of the requests placed on a worker that was still computing another
    * prompt.
    */
-  BEHIND_PROMPTS("behindPrompts", Measure::behindPrompts);
+  BEHIND_PROMPTS("behindPrompts", Measure::behindPrompts),
+  /** Time between two tokens of an answer, mean. */
+  ITL_MEAN_MS("itlMeanMs", result -> result.itl().meanMs()),
+  /** With prefill and decode apart, the share of the requests that a decode worker served whole. */
+  LOCAL_PREFILL_SHARE("localPrefillShare", Measure::localPrefillShare);
 
   private final String key;
   private final ToDoubleFunction<ReplayResult> value;
@@ -42,6 +46,10 @@ public enum Measure {
   private static double behindPrompts(ReplayResult result) {
     FleetResult fleet = Objects.requireNonNull(result.fleet(), "the replay has no fleet");
     return (double) fleet.behindPrompts() / result.requests();
+  }
+
+  private static double localPrefillShare(ReplayResult result) {
+    return Objects.requireNonNull(result.apart(), "the replay has no roles").localShare();
   }
 
   /** The figure of one replay. */

@@ -2,6 +2,8 @@ package io.kvasir.simulator.compare;
 
 import io.kvasir.engine.adp.AdpRouterKind;
 import io.kvasir.engine.execute.RankPools;
+import io.kvasir.fleet.router.legs.WholeOrApart;
+import io.kvasir.simulator.fleet.ApartSettings;
 import io.kvasir.simulator.fleet.FleetSettings;
 import io.kvasir.simulator.replay.Measures;
 import io.kvasir.simulator.replay.Replay;
@@ -54,8 +56,6 @@ public final class RouterComparison {
   /** Tokens of a block in all comparisons. */
   public static final int TOKENS_PER_BLOCK = 32;
 
-  private static final String ADP = "adp";
-
   private static final List<Measure> MEASURES =
       List.of(
           Measure.TTFT_P95_MS,
@@ -68,6 +68,13 @@ public final class RouterComparison {
   /** Figures of fleets. */
   private static final List<Measure> FLEET_MEASURES =
       Stream.concat(MEASURES.stream(), Stream.of(Measure.BEHIND_PROMPTS)).toList();
+
+  /** Figures of workers with roles, whose ranks get requests of different kinds. */
+  private static final List<Measure> APART_MEASURES =
+      Stream.concat(
+              MEASURES.stream().filter(measure -> measure != Measure.ROUTED_CV),
+              Stream.of(Measure.ITL_MEAN_MS, Measure.LOCAL_PREFILL_SHARE))
+          .toList();
 
   /** Speed of closed loops, which have no other. */
   private static final Speed CLOSED = new Speed(1, Double.NaN);
@@ -100,6 +107,22 @@ public final class RouterComparison {
   /** A speed and the utilisation under the reference at that speed. */
   private record Speed(double factor, double share) {}
 
+  /**
+   * What is compared.
+   *
+   * @param kind the kind of policies, for the store
+   * @param measures their figures
+   * @param workers workers that compute prompts under the reference
+   * @param reference finds the speed
+   * @param players the policies by name
+   */
+  private record Contest(
+      String kind,
+      List<Measure> measures,
+      int workers,
+      Player reference,
+      Map<String, Player> players) {}
+
   /** Plays arrivals under one policy. */
   @FunctionalInterface
   private interface Player {
@@ -128,7 +151,8 @@ public final class RouterComparison {
         };
     Map<String, Player> players = new LinkedHashMap<>();
     routers.forEach(router -> players.put(router.id(), player.apply(router)));
-    return compare(setting, ADP, 1, player.apply(AdpRouterKind.CONVERSATION), players);
+    Player reference = player.apply(AdpRouterKind.CONVERSATION);
+    return compare(setting, new Contest("adp", MEASURES, 1, reference, players));
   }
 
   /**
@@ -155,11 +179,54 @@ public final class RouterComparison {
         };
     Map<String, Player> players = new LinkedHashMap<>();
     routers.forEach((router, own) -> players.put(router, player.apply(router, own)));
-    String reference = setting.traffic().sessions() ? "conversation" : "round_robin";
     Map<String, Object> args = new TreeMap<>();
     routers.values().forEach(args::putAll);
     String kind = args.isEmpty() ? "fleet" : "fleet " + args;
-    return compare(setting, kind, workers, player.apply(reference, Map.of()), players);
+    Player reference = player.apply(reference(setting), Map.of());
+    return compare(setting, new Contest(kind, FLEET_MEASURES, workers, reference, players));
+  }
+
+  /** The fleet router that sets the speed. */
+  private static String reference(Setting setting) {
+    return setting.traffic().sessions() ? "conversation" : "round_robin";
+  }
+
+  /**
+   * Compares policies of workers of one rank, some of which compute prompts and the others generate
+   * the answers. The utilisation is the mean of the prefill workers', if they compute all prompts.
+   *
+   * @param setting the case, with workers of both roles
+   * @param policies the workers of each policy, by its name; those of the case
+   * @return the results
+   * @throws IllegalArgumentException as for fleet routers
+   * @throws InterruptedException if this thread is interrupted
+   */
+  public Cell<PlayedLoad> compareApart(Setting setting, Map<String, ApartSettings> policies)
+      throws InterruptedException {
+    int prefills = setting.prefillWorkers();
+    ReplaySettings worker = worker(setting, 1);
+    Function<ApartSettings, Player> player =
+        apart -> {
+          ReplaySettings named = worker.withHashFormat(apart.naming(worker.pool().hashFormat()));
+          return arrivals ->
+              Replay.run(arrivals, named, apart, RankPools.Place.HOST, ReplayProgress.SILENT);
+        };
+    Map<String, Player> players = new LinkedHashMap<>();
+    Map<String, Object> args = new TreeMap<>();
+    policies.forEach(
+        (policy, apart) -> {
+          players.put(policy, player.apply(apart));
+          args.putAll(apart.prefill().args());
+          args.putAll(apart.decode().args());
+        });
+    ApartSettings allApart =
+        new ApartSettings(
+            FleetSettings.of(prefills, reference(setting)),
+            FleetSettings.of(setting.decodeWorkers(), reference(setting)),
+            WholeOrApart.BY_FORECAST);
+    String kind = args.isEmpty() ? "apart" : "apart " + args;
+    Player reference = player.apply(allApart);
+    return compare(setting, new Contest(kind, APART_MEASURES, prefills, reference, players));
   }
 
   private static ReplaySettings worker(Setting setting, int ranks) {
@@ -169,23 +236,20 @@ public final class RouterComparison {
         .withMeasures(FIRST_TOKENS);
   }
 
-  private Cell<PlayedLoad> compare(
-      Setting setting, String kind, int workers, Player reference, Map<String, Player> players)
-      throws InterruptedException {
-    String name = kind + " " + setting.key();
+  private Cell<PlayedLoad> compare(Setting setting, Contest contest) throws InterruptedException {
+    String name = contest.kind + " " + setting.key();
     Speed speed =
         setting.load() instanceof Load.Share share
-            ? speedFor(name, setting, share, workers, reference)
+            ? speedFor(name, setting, share, contest)
             : CLOSED;
     Map<String, LongFunction<ReplayResult>> policies = new LinkedHashMap<>();
-    players.forEach(
+    contest.players.forEach(
         (policy, player) ->
             policies.put(
                 policy,
                 seed -> player.play(setting.traffic().requests().at(speed.factor(), seed))));
     String played = name + " speed " + speed.factor();
-    PolicyComparison comparison =
-        new PolicyComparison(seeds, kind.equals(ADP) ? MEASURES : FLEET_MEASURES, threads, store);
+    PolicyComparison comparison = new PolicyComparison(seeds, contest.measures, threads, store);
     Cell<PlayedLoad> cell =
         comparison.compare(
             new PlayedLoad(setting, speed.factor(), speed.share()), played, policies);
@@ -197,7 +261,7 @@ public final class RouterComparison {
       return cell;
     }
     Map<String, LongToDoubleFunction> capacities = new LinkedHashMap<>();
-    players.forEach(
+    contest.players.forEach(
         (policy, player) ->
             capacities.put(
                 policy, seed -> capacity(player, setting.traffic(), speed.factor(), seed)));
@@ -214,13 +278,12 @@ public final class RouterComparison {
   }
 
   /** The speed for a load, which the store may know. */
-  private Speed speedFor(
-      String name, Setting setting, Load.Share load, int workers, Player reference) {
+  private Speed speedFor(String name, Setting setting, Load.Share load, Contest contest) {
     List<Double> found =
         store.of(
             name + " speed for " + load + " seed " + seeds.get(0),
             () -> {
-              Speed speed = findSpeed(setting, load.utilisation(), workers, reference);
+              Speed speed = findSpeed(setting, load.utilisation(), contest);
               return List.of(speed.factor(), speed.share());
             });
     Speed speed = new Speed(found.get(0), found.get(1));
@@ -266,21 +329,21 @@ public final class RouterComparison {
    * long request near the end occupies one worker; the time that this takes at the lowest speed is
    * allowed in addition.
    */
-  private Speed findSpeed(Setting setting, double utilisation, int workers, Player reference) {
+  private Speed findSpeed(Setting setting, double utilisation, Contest contest) {
     Traffic traffic = setting.traffic();
     Speed slow = new Speed(0, 0);
     Speed fast = null;
     double tailNs = 0;
     double next = 1;
     for (int trial = 0; trial < MAX_TRIALS; trial++) {
-      ReplayResult result = reference.play(traffic.reference().at(next, seeds.get(0)));
+      ReplayResult result = contest.reference.play(traffic.reference().at(next, seeds.get(0)));
       if (result.completed() == 0) {
         throw noneFits(setting);
       }
-      Speed tried = new Speed(next, result.prefillShare() / workers);
+      Speed tried = new Speed(next, result.prefillShare() / contest.workers);
       double arrivalsNs = traffic.lastArrivalNs() / next;
       boolean keepsUp = result.virtualNs() <= MAX_TIME * arrivalsNs + tailNs;
-      if (keepsUp && trial == 0 && workers > 1 && !traffic.sessions()) {
+      if (keepsUp && trial == 0 && contest.workers > 1 && !traffic.sessions()) {
         tailNs = Math.max(0, result.virtualNs() - arrivalsNs);
       }
       if (!keepsUp || tried.share() > utilisation + TOLERANCE) {

@@ -14,13 +14,28 @@ import java.util.List;
  * @param load the target load
  * @param poolTokens tokens of each rank's pool
  * @param groups cache groups of a hybrid model besides full attention
+ * @param prefillWorkers how many of the load's ranks are workers that compute prompts for the
+ *     others; 0 if each worker serves whole requests
  */
 public record Setting(
-    Traffic traffic, ReplayMode mode, Load load, int poolTokens, List<PoolGroup> groups) {
+    Traffic traffic,
+    ReplayMode mode,
+    Load load,
+    int poolTokens,
+    List<PoolGroup> groups,
+    int prefillWorkers) {
 
-  /** Copies the list. */
+  /**
+   * Checks that there are workers of both roles, or none with a role.
+   *
+   * @throws IllegalArgumentException naming the field that is out of range
+   */
   public Setting {
     groups = List.copyOf(groups);
+    if (prefillWorkers < 0 || prefillWorkers >= load.ranks()) {
+      throw new IllegalArgumentException(
+          "prefillWorkers must be 0 to " + (load.ranks() - 1) + ", not " + prefillWorkers);
+    }
   }
 
   /**
@@ -32,12 +47,23 @@ public record Setting(
    * @param poolTokens tokens of each rank's pool
    */
   public Setting(Traffic traffic, ReplayMode mode, Load load, int poolTokens) {
-    this(traffic, mode, load, poolTokens, List.of());
+    this(traffic, mode, load, poolTokens, List.of(), 0);
+  }
+
+  /** {@return whether some workers compute prompts and the others generate the answers} */
+  public boolean apart() {
+    return prefillWorkers > 0;
+  }
+
+  /** {@return the workers that generate the answers to prompts that others compute, at least 0} */
+  public int decodeWorkers() {
+    return apart() ? load.ranks() - prefillWorkers : 0;
   }
 
   /** What determines a replay's requests and ranks, but for the speed and the seed. */
   String key() {
-    return traffic.key() + " " + mode + " " + load.ranks() + " ranks " + pool();
+    String roles = apart() ? prefillWorkers + " prefill " : "";
+    return traffic.key() + " " + mode + " " + load.ranks() + " ranks " + roles + pool();
   }
 
   private String pool() {

@@ -2,6 +2,7 @@ package io.kvasir.simulator.fleet;
 
 import io.kvasir.fleet.router.FleetRequest;
 import io.kvasir.fleet.router.legs.Leg;
+import io.kvasir.fleet.router.legs.LegRates;
 import io.kvasir.fleet.router.legs.WholeOrApart;
 import io.kvasir.hash.HashedRequest;
 import io.kvasir.model.Request;
@@ -54,6 +55,7 @@ public final class ApartFleet implements FleetLayer {
   private long longestTransferNs;
   private long movedTokens;
   private long neededTokens;
+  private long routedNs;
 
   /** A request on its way. */
   private static final class Flow {
@@ -93,7 +95,11 @@ public final class ApartFleet implements FleetLayer {
       crowded.add(new ArrayDeque<>());
     }
     this.rule =
-        new WholeOrApart(prefills.router(), decodes.router(), settings.maxLocalPrefillTokens());
+        new WholeOrApart(
+            prefills.router(),
+            decodes.router(),
+            settings.maxLocalPrefillTokens(),
+            new LegRates(() -> routedNs));
   }
 
   /**
@@ -143,12 +149,14 @@ public final class ApartFleet implements FleetLayer {
   public @Nullable Routed route(HashedRequest hashed, long nowNs) {
     Flow flow = new Flow(hashed);
     flows.put(hashed.request().id(), flow);
+    routedNs = nowNs;
     prefills.catchUp(nowNs);
     decodes.catchUp(nowNs);
     HashedRequest prompt = prompt(hashed);
     String reason =
         rule.reason(
             prefills.describe(prompt, Leg.PREFILL, FleetRequest.NO_WORKER), decodeSide(hashed));
+    rule.decided(reason);
     if (reason != null) {
       flow.leg = Leg.WHOLE;
       flow.sent = true;

@@ -42,10 +42,12 @@ final class ApartWorkers implements KvWorkers {
       BlockHasher hasher,
       ReplayWorkers workers,
       ReplayMetrics metrics) {
-    StepEngine prefill = new TimedStepEngine(settings.timing());
+    StepEngine prefill = new TimedStepEngine(settings.engines().timing());
     StepEngine decode =
         new DecodeStepEngine(
-            settings.timing(), settings.pool().tokensPerBlock(), id -> !fleet.isWhole(id));
+            settings.engines().timing(),
+            settings.pool().tokensPerBlock(),
+            id -> !fleet.isWhole(id));
     int prefillWorkers = 0;
     for (int i = 0; i < fleet.workers(); i++) {
       boolean prefills = fleet.prefills(i);
@@ -57,6 +59,7 @@ final class ApartWorkers implements KvWorkers {
       workers.add(
           new ReplayWorker(
               settings.withMode(new ReplayMode.Apart(mode.transfer(), prefills)),
+              i,
               fleet.followsBlocks(i),
               collective,
               place,

@@ -32,6 +32,13 @@ final class DecodeStepEngine implements StepEngine {
     this.arrived = arrived;
   }
 
+  /** Whether an entry of a step is the first one of a request whose KV has come. */
+  boolean hasKv(StepPlan plan, int i) {
+    return !plan.decodes(i)
+        && plan.newTokens(i) <= tokensPerBlock
+        && arrived.test(plan.requestId(i));
+  }
+
   @Override
   public long step(StepPlan plan) {
     long prefillTokens = plan.prefillTokens();
@@ -42,8 +49,8 @@ final class DecodeStepEngine implements StepEngine {
       if (plan.producesToken(i)) {
         plan.produce(i, tokens.outputToken(plan.requestId(i), plan.outputIndex(i)));
       }
-      int own = plan.newTokens(i);
-      if (!plan.decodes(i) && own <= tokensPerBlock && arrived.test(plan.requestId(i))) {
+      if (hasKv(plan, i)) {
+        int own = plan.newTokens(i);
         prefillTokens -= own;
         pairs -= RankWork.attendedPairs(plan.contextTokens(i), own);
         kvTokens += plan.contextTokens(i) + own;

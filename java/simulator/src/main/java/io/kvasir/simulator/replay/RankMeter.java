@@ -12,7 +12,9 @@ import io.kvasir.engine.pool.Occupancy;
  */
 final class RankMeter implements StepEngine {
 
+  private final int rank;
   private final StepEngine engine;
+  private final EngineDelays faults;
   private final BlockPool pool;
   private boolean prefilled;
   private final LoadOverTime.Builder load = new LoadOverTime.Builder();
@@ -22,8 +24,11 @@ final class RankMeter implements StepEngine {
   private long peakActiveBlocks;
   private Occupancy lastOccupancy;
 
-  RankMeter(StepEngine engine, BlockPool pool) {
+  /** {@code rank} is the index among the ranks of all workers. */
+  RankMeter(int rank, StepEngine engine, EngineDelays faults, BlockPool pool) {
+    this.rank = rank;
     this.engine = engine;
+    this.faults = faults;
     this.pool = pool;
     this.lastOccupancy = pool.occupancy();
   }
@@ -40,7 +45,7 @@ final class RankMeter implements StepEngine {
     lastOccupancy = pool.occupancy();
     peakActiveBlocks = Math.max(peakActiveBlocks, lastOccupancy.activeBlocks());
     prefilled = prefills(plan);
-    long durationNs = engine.step(plan);
+    long durationNs = faults.durationNs(rank, nowNs, engine.step(plan));
     stepNs = Math.max(1, durationNs);
     busyNs += durationNs;
     load.add(nowNs, durationNs);
@@ -52,9 +57,10 @@ final class RankMeter implements StepEngine {
     return stepNs;
   }
 
-  private static boolean prefills(StepPlan plan) {
+  private boolean prefills(StepPlan plan) {
     for (int i = 0; i < plan.size(); i++) {
-      if (!plan.decodes(i)) {
+      boolean hasKv = engine instanceof DecodeStepEngine decode && decode.hasKv(plan, i);
+      if (!plan.decodes(i) && !hasKv) {
         return true;
       }
     }

@@ -174,7 +174,7 @@ public final class Replay {
   }
 
   private static IntFunction<StepEngine> timed(ReplaySettings settings) {
-    StepEngine engine = new TimedStepEngine(settings.timing());
+    StepEngine engine = new TimedStepEngine(settings.engines().timing());
     return rank -> engine;
   }
 
@@ -196,7 +196,7 @@ public final class Replay {
             WorkerTally tally = new WorkerTally(settings.ranks(), metrics);
             workers.add(
                 new ReplayWorker(
-                    settings, fleet.followsBlocks(), collective, place, hasher, engines, tally),
+                    settings, i, fleet.followsBlocks(), collective, place, hasher, engines, tally),
                 tally);
           }
         },

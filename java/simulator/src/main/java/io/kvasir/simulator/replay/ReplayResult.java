@@ -120,6 +120,34 @@ public record ReplayResult(
 
   /** {@return the requests placed on each rank} */
   public Spread routedPerRank() {
+    return routed(ranks);
+  }
+
+  /** {@return the ranks that compute prompts for those of other workers; empty without roles} */
+  public List<RankResult> prefillRanks() {
+    return ranks.subList(0, prefills());
+  }
+
+  /** {@return the ranks that generate the answers to such prompts; all ranks without roles} */
+  public List<RankResult> decodeRanks() {
+    return ranks.subList(prefills(), ranks.size());
+  }
+
+  private int prefills() {
+    return apart == null ? 0 : apart.settings().prefill().workers() * settings.ranks();
+  }
+
+  /** {@return the prompts placed on each rank that computes them for others} */
+  public Spread routedPerPrefillRank() {
+    return routed(prefillRanks());
+  }
+
+  /** {@return the requests placed on each rank that generates answers} */
+  public Spread routedPerDecodeRank() {
+    return routed(decodeRanks());
+  }
+
+  private static Spread routed(List<RankResult> ranks) {
     return Spread.of(ranks.stream().mapToLong(RankResult::requests).toArray());
   }
 

@@ -24,7 +24,8 @@ import java.util.List;
  * @param pool the pool of each rank
  * @param routing how the worker's requests are placed
  * @param executor how ranks run their requests
- * @param timing the timing model
+ * @param timing the timing model that the worker's router begins with
+ * @param engines what the ranks do
  * @param mode which phases of serving the ranks run
  * @param measures what is measured besides the usual figures
  */
@@ -34,6 +35,7 @@ public record ReplaySettings(
     Routing routing,
     ExecutorOptions executor,
     StepTiming timing,
+    Engines engines,
     ReplayMode mode,
     Measures measures) {
 
@@ -84,6 +86,18 @@ public record ReplaySettings(
   }
 
   /**
+   * What the ranks do, as opposed to what routers expect.
+   *
+   * @param timing the timing model of their steps
+   * @param faults ranks that are slow or hang
+   */
+  public record Engines(StepTiming timing, EngineDelays faults) {
+
+    /** The published times, without faults. */
+    public static final Engines DEFAULT = new Engines(StepTiming.DEFAULT, EngineDelays.NONE);
+  }
+
+  /**
    * Checks the ranges.
    *
    * @throws IllegalArgumentException naming the field that is out of range
@@ -107,6 +121,7 @@ public record ReplaySettings(
         Routing.DEFAULT,
         ExecutorOptions.DEFAULT,
         StepTiming.DEFAULT,
+        Engines.DEFAULT,
         ReplayMode.AGGREGATED,
         Measures.NONE);
   }
@@ -160,7 +175,7 @@ public record ReplaySettings(
    */
   public ReplaySettings withPoolTokens(int tokens) {
     Pool other = new Pool(tokens, pool.tokensPerBlock, pool.hashFormat, pool.groups);
-    return new ReplaySettings(ranks, other, routing, executor, timing, mode, measures);
+    return new ReplaySettings(ranks, other, routing, executor, timing, engines, mode, measures);
   }
 
   /**
@@ -171,7 +186,7 @@ public record ReplaySettings(
    */
   public ReplaySettings withGroups(List<PoolGroup> groups) {
     Pool other = new Pool(pool.tokens, pool.tokensPerBlock, pool.hashFormat, groups);
-    return new ReplaySettings(ranks, other, routing, executor, timing, mode, measures);
+    return new ReplaySettings(ranks, other, routing, executor, timing, engines, mode, measures);
   }
 
   /**
@@ -182,7 +197,7 @@ public record ReplaySettings(
    */
   public ReplaySettings withHashFormat(HashFormat format) {
     Pool other = new Pool(pool.tokens, pool.tokensPerBlock, format, pool.groups);
-    return new ReplaySettings(ranks, other, routing, executor, timing, mode, measures);
+    return new ReplaySettings(ranks, other, routing, executor, timing, engines, mode, measures);
   }
 
   /**
@@ -202,7 +217,7 @@ public record ReplaySettings(
    * @return the settings
    */
   public ReplaySettings withRouting(Routing other) {
-    return new ReplaySettings(ranks, pool, other, executor, timing, mode, measures);
+    return new ReplaySettings(ranks, pool, other, executor, timing, engines, mode, measures);
   }
 
   /**
@@ -212,7 +227,7 @@ public record ReplaySettings(
    * @return the settings
    */
   public ReplaySettings withExecutor(ExecutorOptions other) {
-    return new ReplaySettings(ranks, pool, routing, other, timing, mode, measures);
+    return new ReplaySettings(ranks, pool, routing, other, timing, engines, mode, measures);
   }
 
   /**
@@ -222,7 +237,7 @@ public record ReplaySettings(
    * @return the settings
    */
   public ReplaySettings withMode(ReplayMode other) {
-    return new ReplaySettings(ranks, pool, routing, executor, timing, other, measures);
+    return new ReplaySettings(ranks, pool, routing, executor, timing, engines, other, measures);
   }
 
   /**
@@ -232,16 +247,27 @@ public record ReplaySettings(
    * @return the settings
    */
   public ReplaySettings withMeasures(Measures other) {
-    return new ReplaySettings(ranks, pool, routing, executor, timing, mode, other);
+    return new ReplaySettings(ranks, pool, routing, executor, timing, engines, mode, other);
   }
 
   /**
-   * These settings with another timing model.
+   * These settings with another timing model, for the router and the ranks.
    *
    * @param other the timing model
    * @return the settings
    */
   public ReplaySettings withTiming(StepTiming other) {
-    return new ReplaySettings(ranks, pool, routing, executor, other, mode, measures);
+    Engines same = new Engines(other, engines.faults);
+    return new ReplaySettings(ranks, pool, routing, executor, other, same, mode, measures);
+  }
+
+  /**
+   * These settings with other engines.
+   *
+   * @param other what the ranks do
+   * @return the settings
+   */
+  public ReplaySettings withEngines(Engines other) {
+    return new ReplaySettings(ranks, pool, routing, executor, timing, other, mode, measures);
   }
 }

@@ -56,11 +56,14 @@ final class ReplayWorker implements AutoCloseable {
   /**
    * Creates this process's part of the worker; the whole worker if the collective has one member.
    *
+   * @param settings the settings of all workers
+   * @param index its place among the workers, from 0
    * @param emitsEvents whether block events are needed
    * @param engines the engine of each rank
    */
   ReplayWorker(
       ReplaySettings settings,
+      int index,
       boolean emitsEvents,
       RankCollective collective,
       RankPools.Place place,
@@ -73,7 +76,7 @@ final class ReplayWorker implements AutoCloseable {
     this.group = members.size() == 1 ? null : new RankGroup(collective);
     this.generation =
         settings.mode() instanceof ReplayMode.Context mode
-            ? new Generation(mode, new TimedStepEngine(settings.timing()), listener)
+            ? new Generation(mode, new TimedStepEngine(settings.engines().timing()), listener)
             : null;
     RequestListener outputs = generation == null ? listener : generation;
     ReplaySettings.Routing routing = settings.routing();
@@ -87,7 +90,7 @@ final class ReplayWorker implements AutoCloseable {
             .timing(settings.timing())
             .queue(routing.queuePolicy())
             .group(group)
-            .open((rank, pool) -> metered(engines.apply(rank), pool), outputs);
+            .open((rank, pool) -> metered(index, engines.apply(rank), pool), outputs);
     this.nextEvent = new long[self.ranks()];
     this.arriving =
         settings.mode() instanceof ReplayMode.Apart apart && !apart.prefills()
@@ -95,8 +98,9 @@ final class ReplayWorker implements AutoCloseable {
             : null;
   }
 
-  private StepEngine metered(StepEngine engine, BlockPool pool) {
-    RankMeter meter = new RankMeter(engine, pool);
+  private StepEngine metered(int index, StepEngine engine, BlockPool pool) {
+    int rank = index * settings.ranks() + self.firstRank() + meters.size();
+    RankMeter meter = new RankMeter(rank, engine, settings.engines().faults(), pool);
     meters.add(meter);
     return meter;
   }

@@ -46,6 +46,10 @@ public final class CellJson {
         json.writeStringField("workload", setting.traffic().name());
         json.writeStringField("mode", setting.mode().id());
         json.writeNumberField("ranks", setting.load().ranks());
+        if (setting.apart()) {
+          json.writeNumberField("prefillWorkers", setting.prefillWorkers());
+          json.writeNumberField("decodeWorkers", setting.decodeWorkers());
+        }
         if (setting.load() instanceof Load.Share share) {
           json.writeNumberField("utilisation", share.utilisation());
           json.writeNumberField("reachedUtilisation", load.reachedShare());

@@ -72,13 +72,17 @@ public final class CellPage {
     List<String> times = new ArrayList<>();
     List<String> hits = new ArrayList<>();
     List<String> capacities = new ArrayList<>();
+    List<String> locals = new ArrayList<>();
     for (int index = 0; index < cells.size(); index++) {
       Cell<PlayedLoad> cell = cells.get(index);
       String name = CellTable.name(cell.load());
       times.add(Html.row(name, p95s(cell, index)));
-      hits.add(Html.row(name, hits(cell, index)));
+      hits.add(Html.row(name, rates(cell, index, Measure.TOKEN_HIT_RATE)));
       if (cell.saturated()) {
         capacities.add(Html.row(name, capacities(cell, index)));
+      }
+      if (cell.load().setting().apart()) {
+        locals.add(Html.row(name, rates(cell, index, Measure.LOCAL_PREFILL_SHARE)));
       }
     }
     out.append(Html.table("Time to first token, p95 in modelled ms", heads, times));
@@ -89,6 +93,10 @@ public final class CellPage {
       out.append(Html.table("Capacity, relative to the speed of the case", heads, capacities));
     }
     out.append(Html.table("Token hit rate", heads, hits));
+    if (!locals.isEmpty()) {
+      out.append(
+          Html.table("Share of the requests that a decode worker serves whole", heads, locals));
+    }
   }
 
   private static List<String> p95s(Cell<PlayedLoad> cell, int index) {
@@ -106,15 +114,11 @@ public final class CellPage {
     return row;
   }
 
-  private static List<String> hits(Cell<PlayedLoad> cell, int index) {
+  private static List<String> rates(Cell<PlayedLoad> cell, int index, Measure measure) {
     List<String> row = new ArrayList<>();
     for (int router = 0; router < cell.policies().size(); router++) {
-      double hits = cell.policies().get(router).of(Measure.TOKEN_HIT_RATE).mean();
-      row.add(
-          Html.figure(
-              path(index, router, Measure.TOKEN_HIT_RATE),
-              Numbers.decimals(hits, RATE_DECIMALS),
-              ""));
+      double rate = cell.policies().get(router).of(measure).mean();
+      row.add(Html.figure(path(index, router, measure), Numbers.decimals(rate, RATE_DECIMALS), ""));
     }
     return row;
   }

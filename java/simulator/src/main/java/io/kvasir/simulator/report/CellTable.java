@@ -123,10 +123,18 @@ public final class CellTable {
         : Numbers.decimals(played.speed(), 3);
   }
 
-  /** The name of the requests, without folders, and of the ranks' mode. */
+  /** The name of the requests, without folders, and the workers with roles or the ranks' mode. */
   private static String requests(Setting setting) {
     String name = setting.traffic().name();
     String file = name.substring(name.lastIndexOf('/') + 1);
+    if (setting.apart()) {
+      return file
+          + ", "
+          + setting.prefillWorkers()
+          + " prefill, "
+          + setting.decodeWorkers()
+          + " decode";
+    }
     return setting.mode() == ReplayMode.AGGREGATED ? file : file + ", " + setting.mode().id();
   }
 

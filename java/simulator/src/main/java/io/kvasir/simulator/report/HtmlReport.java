@@ -83,8 +83,7 @@ public final class HtmlReport {
             + Numbers.measure(results.get(0).virtualSeconds())
             + " s of modelled time.");
     out.append("<p class=\"note\">Latencies are modelled, not measured on a GPU.</p>\n");
-    out.append(
-        Html.basis("Step times: " + StepTimes.of(settings.timing()) + ".", reports.get(0).basis()));
+    out.append(Html.basis("Step times: " + StepTimes.of(settings) + ".", reports.get(0).basis()));
   }
 
   /** Says first where figures leave out many requests. */
@@ -140,7 +139,7 @@ public final class HtmlReport {
               HIGHER,
               result -> result.goodShare().orElse(Double.NaN)));
     }
-    rows.add(figures("balance, CV", "routedCv", RATE_DECIMALS, LOWER, ReplayResult::routedCv));
+    balance(rows);
     List<String> heads = new ArrayList<>(List.of("router"));
     heads.addAll(names);
     out.append(Html.table("Routers on the same requests", heads, rows));
@@ -151,6 +150,28 @@ public final class HtmlReport {
       paragraph("A good request keeps " + objective + ".");
     }
     results.forEach(this::whatIf);
+  }
+
+  /** How evenly requests are spread: over all ranks, or over those of each role. */
+  private void balance(List<String> rows) {
+    if (results.get(0).apart() == null) {
+      rows.add(figures("balance, CV", "routedCv", RATE_DECIMALS, LOWER, ReplayResult::routedCv));
+      return;
+    }
+    rows.add(
+        figures(
+            "balance of prefill ranks, CV",
+            "prefillRankCv",
+            RATE_DECIMALS,
+            LOWER,
+            result -> result.routedPerPrefillRank().cv()));
+    rows.add(
+        figures(
+            "balance of decode ranks, CV",
+            "decodeRankCv",
+            RATE_DECIMALS,
+            LOWER,
+            result -> result.routedPerDecodeRank().cv()));
   }
 
   /** Prefill and decode on different workers. */

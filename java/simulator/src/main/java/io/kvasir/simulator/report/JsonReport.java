@@ -175,9 +175,11 @@ public final class JsonReport {
 
   private void writeRouting(ReplayResult result) throws IOException {
     writeCounts("routedPerRank", result.routedPerRank().requests());
-    writeRounded("routedCv", result.routedCv(), RATE_DECIMALS);
-    writeRounded("routedMaxOverMin", result.routedMaxOverMin(), RATE_DECIMALS);
-    writeRounded("routedMinOverMean", result.routedMinOverMean(), RATE_DECIMALS);
+    if (result.apart() == null) { // else a spread for each role
+      writeRounded("routedCv", result.routedCv(), RATE_DECIMALS);
+      writeRounded("routedMaxOverMin", result.routedMaxOverMin(), RATE_DECIMALS);
+      writeRounded("routedMinOverMean", result.routedMinOverMean(), RATE_DECIMALS);
+    }
   }
 
   private void writeCache(ReplayReport report) throws IOException {

@@ -12,6 +12,7 @@ import io.kvasir.simulator.fleet.FleetResult;
 import io.kvasir.simulator.fleet.FleetSettings;
 import io.kvasir.simulator.replay.RankResult;
 import io.kvasir.simulator.replay.ReplayResult;
+import io.kvasir.simulator.replay.Spread;
 import java.io.IOException;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
@@ -39,26 +40,13 @@ final class Legs {
 
   /** The role of a rank's worker. */
   static String role(ReplayResult result, int rank) {
-    return rank < prefillRanks(result) ? "prefill" : "decode";
+    return rank < result.prefillRanks().size() ? "prefill" : "decode";
   }
 
   /** The name of a worker; those of prefill come first. */
   static String worker(ReplayResult result, int worker) {
-    int prefills = prefillRanks(result) / result.settings().ranks();
+    int prefills = result.prefillRanks().size() / result.settings().ranks();
     return worker < prefills ? "p" + worker : "d" + (worker - prefills);
-  }
-
-  private static int prefillRanks(ReplayResult result) {
-    ApartResult apart = result.apart();
-    return apart == null ? 0 : apart.settings().prefill().workers() * result.settings().ranks();
-  }
-
-  /** The ranks of a role. */
-  private static List<RankResult> ranks(ReplayResult result, boolean prefill) {
-    int prefills = prefillRanks(result);
-    return prefill
-        ? result.ranks().subList(0, prefills)
-        : result.ranks().subList(prefills, result.ranks().size());
   }
 
   /** Facts by name. */
@@ -97,7 +85,7 @@ final class Legs {
   static List<List<String>> rows(ReplayResult result) {
     List<List<String>> rows = new ArrayList<>();
     for (boolean prefill : List.of(true, false)) {
-      List<RankResult> ranks = ranks(result, prefill);
+      List<RankResult> ranks = prefill ? result.prefillRanks() : result.decodeRanks();
       long input = ranks.stream().mapToLong(RankResult::inputTokens).sum();
       long cached = ranks.stream().mapToLong(RankResult::cachedTokens).sum();
       long busyNs = ranks.stream().mapToLong(RankResult::busyNs).sum();
@@ -132,7 +120,7 @@ final class Legs {
     }
     writeCounts(json, "localPrefills", apart.local());
     rounded(json, "localPrefillShare", apart.localShare());
-    List<RankResult> prefill = ranks(result, true);
+    List<RankResult> prefill = result.prefillRanks();
     rounded(
         json,
         "prefillTokenHitRate",
@@ -143,6 +131,15 @@ final class Legs {
     rounded(json, "longestTransferMs", apart.longestTransferMs());
     json.writeNumberField("movedTokens", apart.movedTokens());
     json.writeNumberField("neededTokens", apart.neededTokens());
+    writeSpread(json, "prefillRank", result.routedPerPrefillRank());
+    writeSpread(json, "decodeRank", result.routedPerDecodeRank());
+  }
+
+  private static void writeSpread(JsonGenerator json, String ranks, Spread spread)
+      throws IOException {
+    rounded(json, ranks + "Cv", spread.cv());
+    rounded(json, ranks + "MaxOverMin", spread.maxOverMin());
+    rounded(json, ranks + "MinOverMean", spread.minOverMean());
   }
 
   private static void writeRouter(JsonGenerator json, String role, FleetSettings fleet)

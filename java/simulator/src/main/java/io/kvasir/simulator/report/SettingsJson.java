@@ -5,6 +5,7 @@ import io.kvasir.engine.adp.AttentionDpConfig;
 import io.kvasir.engine.adp.KvCacheRoutingOptions;
 import io.kvasir.engine.execute.ExecutorOptions;
 import io.kvasir.engine.pool.PoolGroup;
+import io.kvasir.simulator.replay.EngineDelays;
 import io.kvasir.simulator.replay.ReplayMode;
 import io.kvasir.simulator.replay.ReplaySettings;
 import io.kvasir.timing.StepTiming;
@@ -36,7 +37,8 @@ final class SettingsJson {
     writeExecutor(settings.executor(), json);
     json.writeStringField("waitingQueuePolicy", settings.routing().queuePolicy().id());
     writeRouting(settings.routing().config(), json);
-    writeTiming(settings.timing(), json);
+    writeTiming("stepTiming", settings.timing(), json);
+    writeEngines(settings, json);
     json.writeEndObject();
   }
 
@@ -52,8 +54,23 @@ final class SettingsJson {
     }
   }
 
-  private static void writeTiming(StepTiming timing, JsonGenerator json) throws IOException {
-    json.writeObjectFieldStart("stepTiming");
+  /** What engines do that routers do not expect; nothing if there is nothing. */
+  private static void writeEngines(ReplaySettings settings, JsonGenerator json) throws IOException {
+    if (!settings.engines().timing().equals(settings.timing())) {
+      writeTiming("engineTiming", settings.engines().timing(), json);
+    }
+    if (!settings.engines().faults().faults().isEmpty()) {
+      json.writeArrayFieldStart("engineFaults");
+      for (EngineDelays.Fault fault : settings.engines().faults().faults()) {
+        json.writeString(fault.toString());
+      }
+      json.writeEndArray();
+    }
+  }
+
+  private static void writeTiming(String name, StepTiming timing, JsonGenerator json)
+      throws IOException {
+    json.writeObjectFieldStart(name);
     json.writeNumberField("prefillQuadratic", timing.prefillQuadratic());
     json.writeNumberField("prefillLinear", timing.prefillLinear());
     json.writeNumberField("prefillConstantMs", timing.prefillConstantMs());

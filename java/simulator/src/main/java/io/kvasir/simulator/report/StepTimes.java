@@ -1,5 +1,6 @@
 package io.kvasir.simulator.report;
 
+import io.kvasir.simulator.replay.ReplaySettings;
 import io.kvasir.timing.StepTiming;
 import java.util.Locale;
 
@@ -8,24 +9,38 @@ final class StepTimes {
 
   private StepTimes() {}
 
+  /** Those of a replay's engines. */
+  static String of(ReplaySettings settings) {
+    StepTiming engines = settings.engines().timing();
+    String times =
+        engines.equals(settings.timing())
+            ? of(engines)
+            : polynomials(engines) + ", from --engine-timing";
+    return settings.engines().faults().faults().isEmpty()
+        ? times
+        : times + ", with faults (--slow, --hang)";
+  }
+
   /** Both polynomials in ms, and whose they are. */
   static String of(StepTiming timing) {
-    String form =
-        String.format(
-            Locale.ROOT,
-            "prefill of n tokens %.3g n^2 + %.3g n + %.3g ms, decode %.3g p^2 + %.3g p + %.3g, at"
-                + " least %.3g ms, p being the share of %,d KV tokens",
-            timing.prefillQuadratic(),
-            timing.prefillLinear(),
-            timing.prefillConstantMs(),
-            timing.decodeQuadratic(),
-            timing.decodeLinear(),
-            timing.decodeConstantMs(),
-            timing.decodeFloorMs(),
-            timing.decodeKvTokens());
-    return form
+    return polynomials(timing)
         + (timing.equals(StepTiming.DEFAULT)
             ? ", the defaults and not those of your engine (--step-timing)"
             : ", from --step-timing");
+  }
+
+  private static String polynomials(StepTiming timing) {
+    return String.format(
+        Locale.ROOT,
+        "prefill of n tokens %.3g n^2 + %.3g n + %.3g ms, decode %.3g p^2 + %.3g p + %.3g, at"
+            + " least %.3g ms, p being the share of %,d KV tokens",
+        timing.prefillQuadratic(),
+        timing.prefillLinear(),
+        timing.prefillConstantMs(),
+        timing.decodeQuadratic(),
+        timing.decodeLinear(),
+        timing.decodeConstantMs(),
+        timing.decodeFloorMs(),
+        timing.decodeKvTokens());
   }
 }

@@ -8,6 +8,7 @@ import static io.kvasir.simulator.report.Numbers.measure;
 import static io.kvasir.simulator.report.Numbers.rate;
 
 import io.kvasir.engine.adp.AdpReason;
+import io.kvasir.simulator.fleet.ApartResult;
 import io.kvasir.simulator.fleet.FleetResult;
 import io.kvasir.simulator.replay.DurationSummary;
 import io.kvasir.simulator.replay.Objective;
@@ -95,7 +96,7 @@ public final class TextReport {
               "after 1 ms"));
     }
     line("Latencies are modelled, not measured on a GPU.");
-    wrapped(List.of(("Step times: " + StepTimes.of(settings.timing())).split(", ")));
+    wrapped(List.of(("Step times: " + StepTimes.of(settings)).split(", ")));
     line("Command: " + report.basis().command());
     line("Kvasir " + report.basis().build());
   }
@@ -116,7 +117,7 @@ public final class TextReport {
     String title = "-- " + policies.name(result) + " ";
     line("");
     line(title + "-".repeat(Math.max(0, LINE_WIDTH - title.length())));
-    summary(report);
+    summary(result);
     line("");
     new TextTable()
         .row("modelled ms", "mean", "p50", "p90", "p95", "p99", "max")
@@ -143,8 +144,21 @@ public final class TextReport {
     }
   }
 
-  private void summary(ReplayReport report) {
-    ReplayResult result = report.result();
+  private void summary(ReplayResult result) {
+    served(result);
+    placed(result);
+    long idle = result.ranks().stream().filter(rank -> rank.requests() == 0).count();
+    if (idle > 0) {
+      fact("", count(idle) + " of " + count(result.ranks().size()) + " ranks got no request");
+    }
+    String jam = Jam.of(result);
+    if (jam != null) {
+      fact("jam", jam);
+    }
+  }
+
+  /** What became of the requests. */
+  private void served(ReplayResult result) {
     fact(
         "requests",
         "%s completed, %s rejected, %s preemptions"
@@ -157,19 +171,12 @@ public final class TextReport {
         .forEach(
             rejection ->
                 fact("  rejected", "request " + rejection.requestId() + ": " + rejection.reason()));
-    fact(
-        "token hit rate",
-        rate(result.tokenHitRate())
-            + "  "
-            + HitRateBar.of(result)
-            + "  upper bound "
-            + rate(result.upperBoundTokenHitRate()));
+    String rates = rate(result.tokenHitRate()) + "  " + HitRateBar.of(result);
+    fact("token hit rate", rates + "  upper bound " + rate(result.upperBoundTokenHitRate()));
     fact(
         "prompts",
-        count(result.inputTokens())
-            + " tokens, "
-            + count(result.cachedTokens())
-            + " of them from cache");
+        "%s tokens, %s of them from cache"
+            .formatted(count(result.inputTokens()), count(result.cachedTokens())));
     fact(
         "answers",
         "%s tokens in %s s, %s tokens/s"
@@ -187,27 +194,28 @@ public final class TextReport {
                   decimals(PERCENT * result.goodShare().orElse(Double.NaN), 1),
                   objective));
     }
-    if (result.apart() != null) {
-      Legs.facts(result.apart()).forEach(this::fact);
-      fact("decode by", fleet(result.apart().decode()));
+  }
+
+  /** Who placed the requests, and how evenly. */
+  private void placed(ReplayResult result) {
+    ApartResult apart = result.apart();
+    FleetResult workers = result.fleet();
+    if (apart != null) {
+      Legs.facts(apart).forEach(this::fact);
+      fact("decode by", fleet(apart.decode()));
     }
-    if (result.fleet() != null) {
-      fact(result.apart() == null ? "workers by" : "prefill by", fleet(result.fleet()));
+    if (workers != null) {
+      fact(apart == null ? "workers by" : "prefill by", fleet(workers));
     }
-    if (result.fleet() != null && result.apart() == null) {
+    if (workers != null && apart == null) {
       fact("balance", "requests per worker: " + spread(result.routedPerWorker()));
     }
     fact("placed by", decisions(result.decisions(), AdpReason::id));
-    if (result.apart() == null) {
+    if (apart == null) {
       fact("balance", "requests per rank: " + spread(result.routedPerRank()));
-    }
-    long idle = result.ranks().stream().filter(rank -> rank.requests() == 0).count();
-    if (idle > 0) {
-      fact("", count(idle) + " of " + count(result.ranks().size()) + " ranks got no request");
-    }
-    String jam = Jam.of(result);
-    if (jam != null) {
-      fact("jam", jam);
+    } else {
+      fact("balance", "prompts per prefill rank: " + spread(result.routedPerPrefillRank()));
+      fact("", "requests per decode rank: " + spread(result.routedPerDecodeRank()));
     }
   }
 
@@ -263,10 +271,15 @@ public final class TextReport {
         .figure("first token, p99 ms", 1, LOWER, result -> result.ttft().p99Ms())
         .figure("next token, mean ms", 1, LOWER, result -> result.itl().meanMs())
         .figure("in queue, mean ms", 1, LOWER, result -> result.queue().meanMs())
-        .figure("output tokens/s", 1, HIGHER, ReplayResult::outputTokensPerSecond)
-        .figure("balance, CV", 4, LOWER, ReplayResult::routedCv)
-        .table()
-        .appendTo(out);
+        .figure("output tokens/s", 1, HIGHER, ReplayResult::outputTokensPerSecond);
+    if (results.get(0).apart() == null) {
+      comparison.figure("balance, CV", 4, LOWER, ReplayResult::routedCv);
+    } else {
+      comparison
+          .figure("prefill balance, CV", 4, LOWER, result -> result.routedPerPrefillRank().cv())
+          .figure("decode balance, CV", 4, LOWER, result -> result.routedPerDecodeRank().cv());
+    }
+    comparison.table().appendTo(out);
     line("  (" + comparison.legend(policies::name, "p95 to first token", 1, TextReport::p95) + ")");
   }
 

@@ -61,8 +61,8 @@ class DisaggFileTest {
   @Test
   void theExampleIsReadAsItIs() {
     GatewaySettings settings = settings("--disagg-config", EXAMPLE.toString());
-    assertThat(settings.host()).isEqualTo("127.0.0.1");
-    assertThat(settings.port()).isEqualTo(8000);
+    assertThat(settings.address().host()).isEqualTo("127.0.0.1");
+    assertThat(settings.address().port()).isEqualTo(8000);
     assertThat(settings.proxy().maxAttempts()).isEqualTo(3);
     assertThat(names(settings, WorkerRole.PREFILL))
         .containsExactly("127.0.0.1:8001", "127.0.0.1:8002");
@@ -87,8 +87,8 @@ class DisaggFileTest {
   @Test
   void whatTheFileOmitsIsAsInTensorRtLlm() throws IOException {
     GatewaySettings settings = read(SMALL);
-    assertThat(settings.host()).isEqualTo("localhost");
-    assertThat(settings.port()).isEqualTo(8000);
+    assertThat(settings.address().host()).isEqualTo("localhost");
+    assertThat(settings.address().port()).isEqualTo(8000);
     assertThat(settings.disagg().maxLocalPrefillTokens()).isEqualTo(-1);
     assertThat(settings.disagg().prefillRouter().name()).isEqualTo(RouterChoice.AUTO);
     assertThat(settings.disagg().nodeId()).isBetween(0, DisaggSettings.MAX_NODE_ID);
@@ -115,7 +115,7 @@ class DisaggFileTest {
                 "--worker",
                 "http://w:1,flavor=trtllm")
             .settings();
-    assertThat(settings.port()).isZero();
+    assertThat(settings.address().port()).isZero();
     assertThat(settings.disagg().nodeId()).isEqualTo(3);
     assertThat(settings.disagg().style()).isEqualTo(Style.GENERATION_FIRST);
     assertThat(names(settings, WorkerRole.DECODE)).containsExactly("d:1");

@@ -1,7 +1,6 @@
 package io.kvasir.cli.serve;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.kvasir.testing.harness.Await;
 import java.io.IOException;
@@ -62,21 +61,9 @@ class ServerLogsTest {
     gateway.await("healthy again", () -> lines(gateway, healthy) == 2);
   }
 
-  /** A process that is started with SIGHUP ignored, as by {@code nohup}, never receives it. */
-  private static void requireHangUps() throws IOException {
-    String ignored =
-        Files.readAllLines(Path.of("/proc/self/status")).stream()
-            .filter(line -> line.startsWith("SigIgn:"))
-            .findFirst()
-            .orElse("SigIgn: 0")
-            .substring("SigIgn:".length())
-            .strip();
-    assumeTrue((Long.parseUnsignedLong(ignored, 16) & 1) == 0, "SIGHUP is ignored here");
-  }
-
   @Test
   void aHangUpOpensTheAccessLogAgain() throws Exception {
-    requireHangUps();
+    ServingProcess.requireHangUps();
     Path log = folder.resolve("access.log");
     Path moved = folder.resolve("access.log.1");
     ServingProcess gateway = with(ServingProcess.embedded("--access-log", log.toString()));
@@ -96,7 +83,7 @@ class ServerLogsTest {
 
   @Test
   void aHangUpEndsNoGatewayWithoutALogFile() throws Exception {
-    requireHangUps();
+    ServingProcess.requireHangUps();
     ServingProcess gateway = with(ServingProcess.embedded());
     gateway.hangUp();
     gateway.await(

@@ -1,5 +1,7 @@
 package io.kvasir.cli.serve;
 
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
 import io.kvasir.cli.Main;
 import io.kvasir.testing.harness.Await;
 import io.kvasir.testing.harness.ChildProcess;
@@ -9,6 +11,8 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Matcher;
@@ -188,6 +192,18 @@ final class ServingProcess implements AutoCloseable {
   /** Sends SIGTERM. */
   void terminate() {
     process.terminate();
+  }
+
+  /** A process that is started with SIGHUP ignored, as by {@code nohup}, never receives it. */
+  static void requireHangUps() throws IOException {
+    String ignored =
+        Files.readAllLines(Path.of("/proc/self/status")).stream()
+            .filter(line -> line.startsWith("SigIgn:"))
+            .findFirst()
+            .orElse("SigIgn: 0")
+            .substring("SigIgn:".length())
+            .strip();
+    assumeTrue((Long.parseUnsignedLong(ignored, 16) & 1) == 0, "SIGHUP is ignored here");
   }
 
   /** Sends SIGHUP. */

@@ -81,20 +81,21 @@ class ProjectedAdpRouterTest {
 
   @Test
   void aPrefixIsFollowedUntilTheLineOutweighsWhatItSaves() {
-    // There: queue + 5 x 100. Here: 5 x 500, and half of the wait for the other's longer step.
-    Decision followed = followsThePrefixDespite(3_400);
+    // There: queue + 5 x 100. Here: 500, half of the wait for the other's longer step, and 4 x 500
+    // for half of the time, in which half of the ranks compute.
+    Decision followed = followsThePrefixDespite(1_400);
     assertThat(followed.rank()).isEqualTo(1);
     assertThat(followed.reason()).isEqualTo(AdpReason.AFFINITY);
     assertThat(followed.affinityActive()).isTrue();
     assertThat(followed.matchedTokens()).isEqualTo(400);
     assertThat(followed.maxMatch()).isEqualTo(400);
-    assertThat(followed.scores()).containsExactly(5 * 500 + (3_400 - 500) / 2.0, 3_400 + 5 * 100);
+    assertThat(followed.scores()).containsExactly(3 * 500 + (1_400 - 500) / 2.0, 1_400 + 5 * 100);
 
-    Decision left = followsThePrefixDespite(3_600);
+    Decision left = followsThePrefixDespite(1_600);
     assertThat(left.rank()).isZero();
     assertThat(left.reason()).isEqualTo(AdpReason.LOAD);
     assertThat(left.maxMatch()).isEqualTo(400);
-    assertThat(left.scores()).containsExactly(5 * 500 + (3_600 - 500) / 2.0, 3_600 + 5 * 100);
+    assertThat(left.scores()).containsExactly(3 * 500 + (1_600 - 500) / 2.0, 1_600 + 5 * 100);
   }
 
   @Test
@@ -202,74 +203,6 @@ class ProjectedAdpRouterTest {
   }
 
   @Test
-  void whatNoPoolCanHoldNowIsLeftOverWhileOthersRun() {
-    List<RankState> states = List.of(pool(0, 4, 10), pool(1, 3, 10));
-    Request large = request(1, 50);
-    Request small = request(2, 40);
-    Assignment assignment = route(router(2), states, large, small);
-    assertThat(assignment.unassigned()).containsExactly(large);
-    assertThat(assignment.decisions()).extracting(Decision::request).containsExactly(small);
-    assertThat(assignment.decisions().get(0).rank()).as("the only one with 4 blocks").isZero();
-  }
-
-  @Test
-  void aRequestWaitsForAFullRankThatHoldsMostOfIt() {
-    List<RankState> states = List.of(pool(0, 0, 10), pool(1, 10, 10));
-    PrefixMatches matches = new PrefixMatches(2, 1);
-    matches.set(0, 0, 40);
-    assertThat(router(2).route(states, List.of(request(1, 50)), matches, CAP).unassigned())
-        .as("10 tokens there or 50 here")
-        .hasSize(1);
-    matches.set(0, 0, 30);
-    assertThat(router(2).route(states, List.of(request(1, 50)), matches, CAP).unassigned())
-        .as("20 tokens there or 50 here")
-        .isEmpty();
-  }
-
-  @Test
-  void theHeadOfTheQueueIsPlacedAfterAThousandCallsAndOnlyTheHead() {
-    List<RankState> states = List.of(pool(0, 4, 10));
-    ProjectedAdpRouter router = router(1);
-    Request head = request(1, 50);
-    Request second = request(2, 50);
-    for (int call = 0; call < 1000; call++) {
-      assertThat(route(router, states, head, second).unassigned()).containsExactly(head, second);
-    }
-    Assignment assignment = route(router, states, head, second);
-    assertThat(assignment.decisions()).extracting(Decision::request).containsExactly(head);
-    assertThat(assignment.unassigned()).containsExactly(second);
-    for (int call = 0; call < 999; call++) {
-      assertThat(route(router, states, second).unassigned()).as("its own thousand").hasSize(1);
-    }
-    assertThat(route(router, states, second).decisions()).hasSize(1);
-  }
-
-  @Test
-  void callsThatLeaveNothingOverEndTheCount() {
-    List<RankState> states = List.of(pool(0, 4, 10));
-    ProjectedAdpRouter router = router(1);
-    Request large = request(1, 50);
-    for (int call = 0; call < 600; call++) {
-      assertThat(route(router, states, large).unassigned()).hasSize(1);
-    }
-    route(router, states, request(2, 10));
-    for (int call = 0; call < 600; call++) {
-      assertThat(route(router, states, large).unassigned()).hasSize(1);
-    }
-  }
-
-  @Test
-  void nothingIsLeftOverWhenNothingRunsThatCouldMakeRoom() {
-    RankState idle =
-        new RankState(0, 0, 0).withOccupancy(0, new Occupancy(14, 4, 0, 10, 0, 0, 0, 0));
-    assertThat(route(router(1), List.of(idle), request(1, 50)).unassigned()).isEmpty();
-
-    RankState sending =
-        new RankState(0, 1, 0, 0, 1, 0, new Occupancy(14, 4, 0, 10, 0, 0, 0, 0), null, null);
-    assertThat(route(router(1), List.of(sending), request(1, 50)).unassigned()).isEmpty();
-  }
-
-  @Test
   void firstTurnsAreDealtOutInTurnIfAskedFor() {
     ProjectedAdpRouter router = new ProjectedAdpRouter(3, TIMING, 100, null, true, "", false);
     PrefixMatches matches = new PrefixMatches(3, 4);
@@ -302,11 +235,6 @@ class ProjectedAdpRouterTest {
       firstTurns[decision.rank()] += turn == 0 ? 1 : 0;
     }
     assertThat(firstTurns).as("first turns of each rank").doesNotContain(0);
-  }
-
-  @Test
-  void whatFitsNoPoolAtAllIsPlacedAtOnceSoThatItIsRefusedThere() {
-    assertThat(route(router(1), List.of(pool(0, 4, 10)), request(1, 150)).unassigned()).isEmpty();
   }
 
   @Test
@@ -354,7 +282,7 @@ class ProjectedAdpRouterTest {
       }
       assertThat(decision.scores()[i]).isEqualTo(sum);
       assertThat(decision.terms().value(i, OTHERS))
-          .isEqualTo(4 * decision.terms().value(i, COMPUTE));
+          .isLessThanOrEqualTo(4 * decision.terms().value(i, COMPUTE));
     }
     double lowest = Arrays.stream(decision.scores()).min().orElseThrow();
     assertThat(decision.scores()[decision.rank()]).isEqualTo(lowest);

@@ -50,9 +50,12 @@ final class ProjectedOracle {
     long free;
     long cached;
     long promised;
+    long active;
+    long reserved;
     double age;
     long line;
     double linePairs;
+    double queueMs;
     double decodeMs;
     long taken;
   }
@@ -74,8 +77,16 @@ final class ProjectedOracle {
   private long placed;
   private long headId;
   private int headCalls;
+  private boolean headWaits;
+  private double clock;
+  private double counted;
+  private long activeBefore;
+  private double spent;
+  private double ended;
+  private final Map<Long, Double> leftSince = new TreeMap<>();
   private int thinnings;
   private int impatient;
+  private int patient;
 
   private Map<Integer, Rank> live;
   private List<Double> pace;
@@ -83,6 +94,8 @@ final class ProjectedOracle {
   private PrefixMatches matches;
   private int cap;
   private double oldest;
+  private double queuesMs;
+  private double longestQueueMs;
   private long largestPool;
   private List<Placement> placements;
 
@@ -104,17 +117,34 @@ final class ProjectedOracle {
     return impatient;
   }
 
+  /** How often a request was left over although some rank had room. */
+  int patient() {
+    return patient;
+  }
+
+  /** Whether the last batch left its first leftover over for want of room. */
+  boolean headWaits() {
+    return headWaits;
+  }
+
+  /** A step has taken so long. */
+  void stepped(double ms) {
+    clock += ms;
+  }
+
   Answer route(List<RankState> states, List<Request> batch, PrefixMatches table, int hardCap) {
     requests = batch;
     matches = table;
     cap = hardCap;
     placements = new ArrayList<>();
     boolean somebodyRuns = false;
+    headWaits = false;
     read(states);
     for (RankState state : states) {
       int running = state.activeRequests() - state.inTransferRequests() + state.retiringRequests();
       somebodyRuns |= running > 0;
     }
+    count();
     List<Integer> remaining = placeNamed();
     int total = 0;
     for (int index : remaining) {
@@ -131,6 +161,7 @@ final class ProjectedOracle {
     for (Rank rank : live.values()) {
       expected = Math.max(expected, rank.activeRequests);
     }
+    activeBefore = active();
     List<Long> after = new ArrayList<>();
     for (int rank = 0; rank < ranks; rank++) {
       after.add(live.containsKey(rank) ? live.get(rank).activeTokens : 0L);
@@ -138,8 +169,25 @@ final class ProjectedOracle {
     return new Answer(placements, leftOver, expected, after);
   }
 
+  private long active() {
+    return live.values().stream().mapToLong(rank -> rank.activeRequests).sum();
+  }
+
+  /** Counts what has ended since the last batch, and the time that requests have spent. */
+  private void count() {
+    spent += (clock - counted) * (activeBefore + active()) / 2;
+    counted = clock;
+    ended += Math.max(0, activeBefore - active());
+    if (ended > 1024) {
+      spent *= 1024 / ended;
+      ended = 1024;
+    }
+  }
+
   private void read(List<RankState> states) {
     live = new TreeMap<>();
+    queuesMs = 0;
+    longestQueueMs = 0;
     oldest = 1;
     largestPool = 0;
     for (RankState state : states) {
@@ -153,12 +201,15 @@ final class ProjectedOracle {
       if (work != null && work.decodingRequests() > 0) {
         rank.decodeMs = timing.decodeMs(work.decodeKvTokens());
       }
+      lengthen(rank);
       Occupancy pool = state.occupancy();
       if (pool != null && demand != null) {
         rank.told = true;
         rank.free = pool.freeBlocks();
         rank.cached = pool.cachedBlocks();
         rank.promised = state.queuedBlocks();
+        rank.active = pool.activeBlocks();
+        rank.reserved = pool.reservedBlocks();
         rank.taken = pool.reservedBlocks() + state.queuedBlocks();
         remember(state.rank(), pool.tick());
         rank.age = age(state.rank(), pool.oldestEvictableTick());
@@ -247,26 +298,21 @@ final class ProjectedOracle {
   private List<Integer> placeOthers(List<Integer> remaining, boolean somebodyRuns) {
     List<Integer> leftOver = new ArrayList<>();
     for (int index : remaining) {
-      boolean patient = true;
-      boolean wouldWait =
-          (somebodyRuns || !placements.isEmpty())
-              && (!canBeHeldSomewhere(index) || fullRankIsFarBetter(index))
-              && blocks(index) <= largestPool;
-      if (wouldWait && leftOver.isEmpty()) {
-        headCalls = headId == requests.get(index).id() ? headCalls + 1 : 1;
-        headId = requests.get(index).id();
-        patient = headCalls <= 1000;
-        impatient += patient ? 0 : 1;
-      }
-      if (wouldWait && patient) {
-        leftOver.add(index);
-        continue;
-      }
       List<Compared> compared = compare(index);
-      if (compared.isEmpty()) {
+      List<Compared> withRoom =
+          compared.stream().filter(each -> waitMs(each.rank(), index) == 0).toList();
+      boolean mayWait =
+          (somebodyRuns || !placements.isEmpty())
+              && !compared.isEmpty()
+              && blocks(index) <= largestPool
+              && (withRoom.isEmpty() || aFullRankIsSooner(index, compared, withRoom));
+      boolean waits = compared.isEmpty() || (mayWait && stillWaits(index, leftOver.isEmpty()));
+      if (waits) {
+        patient += withRoom.isEmpty() ? 0 : 1;
         leftOver.add(index);
       } else {
-        place(choose(index, compared));
+        place(choose(index, withRoom.isEmpty() ? compared : withRoom));
+        leftSince.remove(requests.get(index).id());
       }
     }
     if (leftOver.isEmpty()) {
@@ -275,27 +321,79 @@ final class ProjectedOracle {
     return leftOver;
   }
 
-  private boolean fullRankIsFarBetter(int index) {
-    double best = Double.MAX_VALUE;
-    double bestWithRoom = Double.MAX_VALUE;
-    for (int number : live.keySet()) {
-      if (live.get(number).activeRequests < cap) {
-        double score = score(number, index).score();
-        best = Math.min(best, score);
-        if (!poolsKnown() || canHold(number, index)) {
-          bestWithRoom = Math.min(bestWithRoom, score);
-        }
+  /** Only the first has a limit on its calls. */
+  private boolean stillWaits(int index, boolean first) {
+    long id = requests.get(index).id();
+    if (first) {
+      headWaits = true;
+      headCalls = headId == id ? headCalls + 1 : 1;
+      headId = id;
+      if (headCalls > 1000) {
+        impatient++;
+        return false;
       }
     }
-    return bestWithRoom > 3 * best;
+    leftSince.putIfAbsent(id, clock);
+    return true;
+  }
+
+  private boolean aFullRankIsSooner(int index, List<Compared> compared, List<Compared> withRoom) {
+    Compared now = withRoom.get(0);
+    for (Compared each : withRoom) {
+      now = each.score() < now.score() ? each : now;
+    }
+    Double since = leftSince.get(requests.get(index).id());
+    double waited = since == null ? 0 : clock - since;
+    for (Compared each : compared) {
+      double wait = waitMs(each.rank(), index);
+      if (wait > 0
+          && each.score() + wait < now.score()
+          && waited + wait + firstToken(each) < firstToken(now)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private static double firstToken(Compared compared) {
+    return compared.terms().get(0) + compared.terms().get(1) + compared.terms().get(2);
+  }
+
+  /** How long it takes until a rank has room. */
+  private double waitMs(int number, int index) {
+    Rank rank = live.get(number);
+    if (!poolsKnown()) {
+      return 0;
+    }
+    double part = Double.POSITIVE_INFINITY;
+    if (rank.activeRequests + (long) requests.get(index).sequences() <= cap) {
+      long lacking = rank.told ? lackingBlocks(number, index) : 0;
+      if (lacking <= 0) {
+        return 0;
+      }
+      part = (double) lacking / (rank.active + rank.reserved);
+      part = Math.max(part, 1.0 / (1 + rank.activeRequests));
+    }
+    return ended == 0 || spent == 0 ? Double.POSITIVE_INFINITY : part * spent / ended;
+  }
+
+  /** Of the match, what other ranks have too is in use where so much is. */
+  private long lackingBlocks(int number, int index) {
+    Rank rank = live.get(number);
+    long matched = match(number, index) / demand.tokensPerBlock();
+    List<Integer> matches =
+        live.keySet().stream().map(each -> match(each, index)).sorted().toList();
+    int second = matches.size() < 2 ? 0 : matches.get(matches.size() - 2);
+    long inUse = Math.min(second / demand.tokensPerBlock(), rank.active);
+    long unused = Math.min(Math.max(0, matched - inUse), rank.cached);
+    return blocks(index) - matched + unused - (rank.free + rank.cached - rank.taken);
   }
 
   private List<Compared> compare(int index) {
-    boolean choosy = poolsKnown() && canBeHeldSomewhere(index);
     List<Compared> compared = new ArrayList<>();
     live.forEach(
         (number, rank) -> {
-          if (rank.activeRequests < cap && (!choosy || canHold(number, index))) {
+          if (rank.activeRequests < cap) {
             compared.add(score(number, index));
           }
         });
@@ -379,8 +477,13 @@ final class ProjectedOracle {
               + furtherTurns / firstTurns * (kept / (kept + gap))
               + kept * (firstTurns / (firstTurns + furtherTurns)) / ranks;
     }
-    List<Double> terms =
-        List.of(queue, compute, 0.5 * (together - own), 4 * (least + copied), eviction, work);
+    double charged = least + copied;
+    double longer = Math.max(0, queue + charged - longestQueueMs);
+    double taken = charged;
+    if (longer < charged) {
+      taken = longer + (charged - longer) * (queuesMs / (live.size() * longestQueueMs));
+    }
+    List<Double> terms = List.of(queue, charged, 0.5 * (together - own), 4 * taken, eviction, work);
     double score = 0;
     for (double term : terms) {
       score += term;
@@ -456,6 +559,7 @@ final class ProjectedOracle {
     }
     placed++;
     learn(index, placement.rank(), prefillMs(uncached, pairs(held, uncached)));
+    lengthen(rank);
     slowDown(rank);
     placements.add(placement);
   }
@@ -469,6 +573,13 @@ final class ProjectedOracle {
     for (int k = 0; k < steps; k++) {
       pace.set(k, Math.max(pace.get(k), lineMs(rank) / steps + rank.decodeMs));
     }
+  }
+
+  private void lengthen(Rank rank) {
+    double before = rank.queueMs;
+    rank.queueMs = lineMs(rank);
+    queuesMs += rank.queueMs - before;
+    longestQueueMs = Math.max(longestQueueMs, rank.queueMs);
   }
 
   private int steps(long tokens) {
@@ -495,26 +606,6 @@ final class ProjectedOracle {
 
   private boolean poolsKnown() {
     return live.values().stream().anyMatch(rank -> rank.told);
-  }
-
-  private boolean canBeHeldSomewhere(int index) {
-    return !poolsKnown()
-        || live.entrySet().stream()
-            .anyMatch(
-                rank -> rank.getValue().activeRequests < cap && canHold(rank.getKey(), index));
-  }
-
-  private boolean canHold(int number, int index) {
-    Rank rank = live.get(number);
-    if (rank.activeRequests + (long) requests.get(index).sequences() > cap) {
-      return false;
-    }
-    if (!rank.told) {
-      return true;
-    }
-    long matched = match(number, index) / demand.tokensPerBlock();
-    return rank.free + rank.cached - Math.min(matched, rank.cached) - rank.taken
-        >= blocks(index) - matched;
   }
 
   private int weight(int index) {

@@ -1,15 +1,21 @@
 package io.kvasir.simulator.compare;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.within;
 
 import io.kvasir.engine.adp.AdpRouterKind;
+import io.kvasir.engine.execute.KvTransfer;
+import io.kvasir.fleet.router.legs.WholeOrApart;
+import io.kvasir.simulator.fleet.ApartSettings;
+import io.kvasir.simulator.fleet.FleetSettings;
 import io.kvasir.simulator.replay.ReplayMode;
 import io.kvasir.simulator.workload.IntRange;
 import io.kvasir.simulator.workload.LognormalTokens;
 import io.kvasir.simulator.workload.RequestSequence;
 import io.kvasir.simulator.workload.SharedPrefix;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import org.junit.jupiter.api.Test;
@@ -18,6 +24,11 @@ class RouterComparisonTest {
 
   private static final List<AdpRouterKind> ROUTERS =
       List.of(AdpRouterKind.DEFAULT, AdpRouterKind.PROJECTED);
+
+  private static final RequestSequence REQUESTS =
+      new SharedPrefix(
+          new SharedPrefix.Shape(
+              1_500, 10, 1_000, 1, new LognormalTokens(1_000, 0.5), new IntRange(50, 100), 5, 3));
 
   @Test
   void playsAtTheSpeedThatKeepsRoundRobinAsBusyAsAskedFor() throws InterruptedException {
@@ -74,6 +85,62 @@ class RouterComparisonTest {
         .isEqualTo(saturated.capacities());
   }
 
+  @Test
+  void workersWithRolesPlayAtTheSpeedThatKeepsPrefillWorkersAsBusyAsAskedFor()
+      throws InterruptedException {
+    Load load = new Load.Share(3, 0.5);
+    KvTransfer link = new KvTransfer(70_272, 50e9);
+    Setting setting =
+        new Setting(
+            Traffic.jittered(REQUESTS, 1, ""),
+            new ReplayMode.Apart(link, true),
+            load,
+            100_000,
+            List.of(),
+            1);
+    FleetSettings prefill = FleetSettings.of(1, "projected");
+    FleetSettings decode = FleetSettings.of(2, "projected");
+    ExecutorService pool = Executors.newFixedThreadPool(2);
+    try {
+      Cell<PlayedLoad> cell =
+          new RouterComparison(List.of(1L), pool, RunStore.NONE, 10_000)
+              .compareApart(
+                  setting,
+                  Map.of(
+                      "forecast", new ApartSettings(prefill, decode, WholeOrApart.BY_FORECAST),
+                      "none local", new ApartSettings(prefill, decode, 0)));
+      assertThat(cell.load().reachedShare()).isCloseTo(0.5, within(0.005));
+      Compared noneLocal = cell.of("none local");
+      assertThat(noneLocal.mean(Measure.LOCAL_PREFILL_SHARE)).isZero();
+      assertThat(noneLocal.mean(Measure.PREFILL_SHARE))
+          .as("first steps of decode workers are no prefill")
+          .isLessThanOrEqualTo(0.505);
+      assertThat(cell.of("forecast").mean(Measure.LOCAL_PREFILL_SHARE)).isPositive();
+      assertThat(cell.of("forecast").mean(Measure.ITL_MEAN_MS))
+          .isGreaterThan(noneLocal.mean(Measure.ITL_MEAN_MS));
+    } finally {
+      pool.shutdownNow();
+    }
+  }
+
+  @Test
+  void bothRolesHaveWorkers() {
+    Load load = new Load.Share(2, 0.5);
+    for (int prefills : new int[] {-1, 2}) {
+      assertThatIllegalArgumentException()
+          .isThrownBy(
+              () ->
+                  new Setting(
+                      Traffic.jittered(REQUESTS, 1, ""),
+                      ReplayMode.AGGREGATED,
+                      load,
+                      100_000,
+                      List.of(),
+                      prefills))
+          .withMessage("prefillWorkers must be 0 to 1, not " + prefills);
+    }
+  }
+
   private static Cell<PlayedLoad> compare(Load load, int threads, List<Long> seeds)
       throws InterruptedException {
     return compare(load, threads, seeds, 100_000);
@@ -87,16 +154,12 @@ class RouterComparisonTest {
   private static Cell<PlayedLoad> compare(
       Load load, int threads, List<Long> seeds, int poolTokens, double saturatedMs)
       throws InterruptedException {
-    RequestSequence requests =
-        new SharedPrefix(
-            new SharedPrefix.Shape(
-                1_500, 10, 1_000, 1, new LognormalTokens(1_000, 0.5), new IntRange(50, 100), 5, 3));
     ExecutorService pool = Executors.newFixedThreadPool(threads);
     try {
       return new RouterComparison(seeds, pool, RunStore.NONE, saturatedMs)
           .compare(
               new Setting(
-                  Traffic.jittered(requests, 1, ""), ReplayMode.AGGREGATED, load, poolTokens),
+                  Traffic.jittered(REQUESTS, 1, ""), ReplayMode.AGGREGATED, load, poolTokens),
               ROUTERS);
     } finally {
       pool.shutdownNow();

@@ -76,6 +76,7 @@ class CrowdedRankTest {
   private ReplayWorker worker(WorkerTally tally) {
     return new ReplayWorker(
         SETTINGS,
+        0,
         false,
         new SoleCollective(2),
         RankPools.Place.HOST,

@@ -41,8 +41,7 @@ class LocalPrefillReplayTest {
 
   /**
    * The forecast is near the best of six limits at each load, and no limit is. It is not the best
-   * at each load: a limit that parts the longest prompts from all others keeps these from waiting
-   * behind those, which forecasts of single requests do not see.
+   * at each load.
    */
   @Test
   void theForecastIsNearTheBestLimitAtEachLoadAndNoLimitIs() {

@@ -17,13 +17,16 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The second rule needs the forecasts of {@code projected} on both sides. Each road costs the
  * time to the first token (on the road apart: queue and prompt at the prefill rank, transfer and
- * first step at the decode rank) and the wait of later prompts for this one, the term {@code
- * others} of the rank that computes it. On a decode rank, the answers stand still besides while a
- * prompt is computed. A standstill counts a quarter of a wait for a first token, for each answer:
- * in full, it kept prompts away from idle decode ranks while others waited for seconds at the
- * prefill ranks, in generated mixes of short and long prompts. docs/policies.md has the figures.
+ * first step at the decode rank, whose queue of now is shorter by then) and the delay of later
+ * requests. A rank that serves requests in order of arrival, is busy for the share u of its time,
+ * and has work for q ahead delays them by {@code rate * s * (q + s / 2) / (1 - u)} in all if it
+ * computes a prompt for s: a request that arrives before the prompt begins waits s longer, one that
+ * arrives while it runs half of that on average, and each delay causes others. The rate is that of
+ * its role: every request comes to a decode rank, but only prompts that are computed apart to a
+ * prefill rank. So the longest prompts are computed where few others come. docs/policies.md has the
+ * figures.
  *
- * <p>Immutable; as thread-safe as the routers.
+ * <p>As thread-safe as the routers.
  */
 public final class WholeOrApart {
 
@@ -42,12 +45,13 @@ public final class WholeOrApart {
   /** The term of policy {@code projected} for the prompts that wait for this one. */
   private static final String OTHERS = "others";
 
-  /** Worth of a millisecond in which an answer stands still, in milliseconds to a first token. */
-  private static final double STALL_WEIGHT = 0.25;
+  /** The term of policy {@code projected} for the prompts before this one. */
+  private static final String QUEUE = "queue";
 
   private final FleetRouter prefills;
   private final FleetRouter decodes;
   private final long maxTokens;
+  private final LegRates rates;
 
   /** The decode workers, as far as they concern one request. */
   public interface DecodeSide {
@@ -73,11 +77,13 @@ public final class WholeOrApart {
    * @param prefills the router of the prefill workers
    * @param decodes the router of the decode workers
    * @param maxTokens most missing tokens that a decode worker computes, or {@link #BY_FORECAST}
+   * @param rates the requests of these fleets, which {@link #decided} counts
    */
-  public WholeOrApart(FleetRouter prefills, FleetRouter decodes, long maxTokens) {
+  public WholeOrApart(FleetRouter prefills, FleetRouter decodes, long maxTokens, LegRates rates) {
     this.prefills = prefills;
     this.decodes = decodes;
     this.maxTokens = maxTokens;
+    this.rates = rates;
   }
 
   /**
@@ -96,9 +102,11 @@ public final class WholeOrApart {
     if (!forecasts(prefills) || !forecasts(decodes)) {
       return null;
     }
-    CandidateCost whole = choice(whole(side));
-    CandidateCost first = choice(placement(prefills.preview(prompt)));
-    if (whole == null || first == null) {
+    Placement local = whole(side);
+    Placement prefilled = placement(prefills.preview(prompt));
+    CandidateCost whole = choice(local);
+    CandidateCost first = choice(prefilled);
+    if (local == null || prefilled == null || whole == null || first == null) {
       return null;
     }
     FleetRequest answer = side.request(Leg.DECODE, first.rank().workerId());
@@ -106,10 +114,33 @@ public final class WholeOrApart {
     if (second == null) {
       return null;
     }
-    double stalledMs = STALL_WEIGHT * whole.activeRequests() * term(whole, COMPUTE);
-    double wholeMs = firstTokenMs(whole) + term(whole, OTHERS) + stalledMs;
-    double apartMs = firstTokenMs(first) + term(first, OTHERS) + firstTokenMs(second);
+    LegRates.PerRank rate = rates.perRank(prefilled.candidates().size(), local.candidates().size());
+    double wholeMs = firstTokenMs(whole) + othersMs(whole, rate.decode());
+    double firstMs = firstTokenMs(first);
+    double queueMs = term(second, QUEUE);
+    double apartMs =
+        firstMs
+            + Math.max(0, queueMs - firstMs)
+            + firstTokenMs(second)
+            - queueMs
+            + othersMs(first, rate.prefill());
     return wholeMs < apartMs ? SOONER : null;
+  }
+
+  /**
+   * A decision is carried out.
+   *
+   * @param reason why a decode worker computes the prompt; null if it does not
+   */
+  public void decided(@Nullable String reason) {
+    rates.onDecided(reason == null);
+  }
+
+  /** The delay of all later requests by a prompt, at a rate of requests in a millisecond. */
+  private static double othersMs(CandidateCost candidate, double perMs) {
+    double computeMs = term(candidate, COMPUTE);
+    double busyFactor = computeMs > 0 ? 1 + term(candidate, OTHERS) / computeMs : 1; // 1 / (1 - u)
+    return perMs * computeMs * (term(candidate, QUEUE) + computeMs / 2) * busyFactor;
   }
 
   /**

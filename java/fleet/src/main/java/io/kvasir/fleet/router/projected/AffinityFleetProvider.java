@@ -52,7 +52,8 @@ public final class AffinityFleetProvider implements FleetRouterProvider {
   public FleetRouter create(Map<String, ?> args, FleetRouterSetup setup) {
     BookingSettings settings =
         BookingSettings.approximate(new RouterArgs(name(), args, keys()), TTL_SECONDS);
-    PlacementLedger ledger = new PlacementLedger(setup);
+    boolean tracksAnswers = settings.options().loads().trackOutputBlocks();
+    PlacementLedger ledger = new PlacementLedger(setup, tracksAnswers);
     return new BookingRouter(
         name(),
         settings.approximateIndex(setup),

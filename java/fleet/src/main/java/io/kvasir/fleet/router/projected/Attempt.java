@@ -10,6 +10,8 @@ final class Attempt {
   /** Of an attempt whose prompt is computed elsewhere. */
   private static final long NO_GROUP = -1;
 
+  private static final long UNLIMITED = 1L << 40;
+
   final RankForecast rank;
 
   /** Prompt tokens to compute. */
@@ -23,7 +25,7 @@ final class Attempt {
   /** The time that its prompt takes once it begins. */
   final double expectedMs;
 
-  /** The time after which its prompt counts as computed. */
+  /** The time after which its prompt counts as computed if later ones were. */
   final double overdueMs;
 
   /** The expected time until its first token. */
@@ -34,6 +36,9 @@ final class Attempt {
 
   /** The expected number of output tokens. */
   final double outputTokens;
+
+  /** The most tokens of its answer. */
+  long answerLimit = UNLIMITED;
 
   /** Whether its first token is reported when it comes; if not, tokens come with the end. */
   final boolean streaming;

@@ -42,6 +42,7 @@ final class EngineRanks {
   private long readFor;
   private long beganNs;
   private long lastEndNs;
+  private long dueNs;
   private final LongestSteps longest = new LongestSteps();
 
   /**
@@ -119,9 +120,11 @@ final class EngineRanks {
     readFor = choice;
     beganNs = Long.MAX_VALUE;
     lastEndNs = Long.MIN_VALUE;
+    dueNs = Long.MAX_VALUE;
     for (RankForecast each : ranks) {
       beganNs = Math.min(beganNs, each.queueBeganNs());
       lastEndNs = Math.max(lastEndNs, each.endedNs());
+      dueNs = Math.min(dueNs, each.queueDueNs());
     }
     longest.read(ranks);
   }
@@ -135,7 +138,7 @@ final class EngineRanks {
    * @param stepMs its own time in each of them
    * @param nowNs the time
    * @return the sum of the longest times of all ranks in each step, less what has passed of the
-   *     step in progress
+   *     step in progress, and once more the time for which the first prompt of any rank is late
    */
   double togetherMs(RankForecast rank, int steps, double stepMs, long nowNs) {
     int inProgress = rank.queueBeganNs() == Long.MAX_VALUE ? 1 : 0;
@@ -150,8 +153,9 @@ final class EngineRanks {
     if (beganNs == Long.MAX_VALUE) {
       return ms;
     }
+    double lateMs = Math.max(0, (nowNs - dueNs) / NS_PER_MS);
     double elapsedMs = (nowNs - Math.max(beganNs, lastEndNs)) / NS_PER_MS;
-    return ms - Math.max(0, Math.min(elapsedMs, (1 - RankForecast.LEAST_LEFT) * first));
+    return lateMs + ms - Math.max(0, Math.min(elapsedMs, (1 - RankForecast.LEAST_LEFT) * first));
   }
 
   /**

@@ -26,12 +26,6 @@ import java.util.function.LongSupplier;
  */
 final class PlacementLedger implements PlacementListener {
 
-  /** Weight of a request in the mean time from placement to end, and in the mean answer. */
-  private static final double STAY_STEP = 1.0 / 64;
-
-  /** Tokens of an answer before there was any. */
-  private static final double FIRST_OUTPUT_TOKENS = 256;
-
   /** Time from a turn of a conversation to its next, until there are observations. */
   private static final double PRIOR_GAP_NS = 10e9;
 
@@ -51,17 +45,18 @@ final class PlacementLedger implements PlacementListener {
   private final Map<RankId, RankForecast> ranks = new HashMap<>();
   private final Map<Long, EngineRanks> engines = new HashMap<>();
   private final Long2ObjectOpenHashMap<Attempt> attempts = new Long2ObjectOpenHashMap<>();
-
-  private double stayMs;
-  private double outputTokens = FIRST_OUTPUT_TOKENS;
+  private final AnswerMeans answers = new AnswerMeans();
+  private final boolean tracksAnswers;
 
   /**
    * Begins without ranks.
    *
    * @param setup the clock, and how blocks are named
+   * @param tracksAnswers whether the blocks of tokens that have streamed count as active
    */
-  PlacementLedger(FleetRouterSetup setup) {
+  PlacementLedger(FleetRouterSetup setup, boolean tracksAnswers) {
     this.setup = setup;
+    this.tracksAnswers = tracksAnswers;
     this.clockNs = setup.clockNs();
   }
 
@@ -135,9 +130,21 @@ final class PlacementLedger implements PlacementListener {
     return transfers;
   }
 
-  /** The mean time from placement to end of answers, in milliseconds; 0 before the first. */
-  double stayMs() {
-    return stayMs;
+  /** The mean time from placement to end of answers, in milliseconds. */
+  double stayMs(long nowNs) {
+    return answers.stayMs(nowNs);
+  }
+
+  /** The expected number of tokens of an answer. */
+  double answerTokens(FleetRequest request) {
+    int most = request.expectedOutputTokens();
+    return most > 0 ? Math.min(most, answers.tokens()) : answers.tokens();
+  }
+
+  /** Tokens of answers on a rank that do not count as active yet. */
+  double comingTokens(RankForecast rank) {
+    double all = rank.answerTokens(answers.tokens());
+    return Math.max(0, tracksAnswers ? all - rank.streamedTokens() : all);
   }
 
   /** The ranks that requests were placed on or compared for. */
@@ -180,7 +187,6 @@ final class PlacementLedger implements PlacementListener {
             : computeMs + forecast.interleavedMs(uncached);
     double expectedMs =
         Double.isNaN(firstTokenMs) ? transferMs + forecast.queuedMs(nowNs) + stepsMs : firstTokenMs;
-    double tokens = request.expectedOutputTokens();
     boolean decodeOnly = Boolean.FALSE.equals(request.overrides().trackPrefillTokens());
     // Otherwise the first token comes after the prompt, which is computed at the same time.
     boolean prefilled = request.prefilledBy() != FleetRequest.NO_WORKER;
@@ -190,7 +196,7 @@ final class PlacementLedger implements PlacementListener {
             contextTokens,
             expectedMs,
             request.targets().tpotMs(),
-            tokens > 0 ? Math.min(tokens, outputTokens) : outputTokens,
+            answerTokens(request),
             request.streams(),
             uncached > setup.tokensPerBlock(),
             decodeOnly && prefilled && movedTokens > 0
@@ -202,6 +208,10 @@ final class PlacementLedger implements PlacementListener {
                 : null,
             nowNs);
     attempts.put(attempt, placed);
+    answers.began(nowNs);
+    if (request.expectedOutputTokens() > 0) {
+      forecast.limitAnswer(placed, request.expectedOutputTokens());
+    }
     if (decodeOnly) {
       placed.timed = prefilled;
       forecast.decodeOnly(placed, nowNs);
@@ -214,6 +224,7 @@ final class PlacementLedger implements PlacementListener {
     if (placed != null) {
       if (tokens > 0) {
         learnTransfer(placed, nowNs);
+        answers.streamed(tokens);
       }
       placed.rank.streamed(placed, tokens, nowNs);
     }
@@ -239,20 +250,18 @@ final class PlacementLedger implements PlacementListener {
   public void onEnded(long attempt) {
     Attempt placed = attempts.remove(attempt);
     if (placed != null) {
-      double ms = placed.rank.ended(placed, clockNs.getAsLong());
-      if (placed.streamedTokens > 0 && !placed.rank.isRemoved()) {
-        stayMs += (ms - stayMs) * (stayMs == 0 ? 1 : STAY_STEP);
-        outputTokens += (placed.streamedTokens - outputTokens) * STAY_STEP;
-      }
+      placed.rank.ended(placed);
+      answers.ended(placed.streamedTokens > 0 && !placed.rank.isRemoved(), clockNs.getAsLong());
     }
   }
 
   @Override
   public void onForwardPass(RankId rank, ForwardPass pass, long nowNs) {
+    RankForecast forecast = rank(rank, nowNs);
     if (pass.durationNs() == 0) {
+      forecast.idle(nowNs);
       return;
     }
-    RankForecast forecast = rank(rank, nowNs);
     forecast.engine().passed(forecast, pass, nowNs);
   }
 

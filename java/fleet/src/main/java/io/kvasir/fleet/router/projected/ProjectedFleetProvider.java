@@ -59,7 +59,8 @@ public final class ProjectedFleetProvider implements FleetRouterProvider {
           OMITTED, ProjectedSelector.TERMS.toArray(new String[0]), Function.identity(), omitted);
     }
     BookingSettings settings = BookingSettings.following(checked);
-    PlacementLedger ledger = new PlacementLedger(setup);
+    boolean tracksAnswers = settings.options().loads().trackOutputBlocks();
+    PlacementLedger ledger = new PlacementLedger(setup, tracksAnswers);
     return new BookingRouter(
         name(),
         settings.index(setup),

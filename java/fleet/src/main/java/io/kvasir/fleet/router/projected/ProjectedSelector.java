@@ -47,7 +47,7 @@ final class ProjectedSelector implements RankSelector {
    * expected to meet theirs: its own likelihood, less what the answers on the rank lose to its
    * prompt. Prompts that wait there go first, so they lose nothing.
    *
-   * The term room needs the size of the pools.
+   * The term room needs the size of the pools. Answers count with what is still to come of them.
    *
    * Times come from the StepModel of the engine.
    *
@@ -131,14 +131,39 @@ final class ProjectedSelector implements RankSelector {
     return new Selection(chosen, scores.firstTokenMs[chosen]);
   }
 
+  /**
+   * What the candidates of one choice have in common.
+   *
+   * @param home the last turn of the conversation, if the request has no tokens
+   * @param othersWeight the requests that wait for each one that is computed
+   * @param workMs the work that the conversation will bring, relative to the open conversations
+   * @param leastOpen open conversations of the emptiest rank
+   */
+  private record Situation(
+      Candidates candidates,
+      FleetRequest request,
+      LatencyTargets targets,
+      long nowNs,
+      ExpectedTurns.@Nullable Turn home,
+      double othersWeight,
+      double workMs,
+      double leastOpen) {}
+
   /** Fills in scores, expected times and likelihoods. O(candidates). */
   private void compare(Candidates candidates, FleetRequest request, long nowNs, CostTrace trace) {
-    int size = candidates.size();
     choice++;
+    Situation now = situation(candidates, request, nowNs);
+    for (int i = 0; i < candidates.size(); i++) {
+      double computeMs = weigh(now, i);
+      judge(now, i, computeMs, trace);
+    }
+  }
+
+  private Situation situation(Candidates candidates, FleetRequest request, long nowNs) {
+    int size = candidates.size();
     long conversation = ledger.conversation(request);
     ExpectedTurns.Turn last = ledger.conversations().last(conversation);
     read(candidates, conversation, last, nowNs);
-    ExpectedTurns.Turn home = request.isTokenised() ? null : last;
     double backlogMs = 0;
     double leastOpen = Double.POSITIVE_INFINITY;
     double open = 0;
@@ -149,60 +174,74 @@ final class ProjectedSelector implements RankSelector {
     }
     double busy = Math.max(ledger.advance(nowNs), backlogMs / (backlogMs + size * HALF_BUSY_MS));
     busy = Math.min(MOST_BUSY, busy);
-    double othersWeight = busy / (1 - busy);
     double workMs =
         conversation == ExpectedTurns.NONE
             ? 0
             : ledger.conversations().furtherMs() / (1 + open / size);
-    LatencyTargets targets = request.targets().after(candidates.waitedNs() / NS_PER_MS);
-    int tokensPerBlock = candidates.tokensPerBlock();
-    long inputTokens = request.inputTokens();
-    for (int i = 0; i < size; i++) {
-      RankForecast forecast = forecasts[i];
-      long held = (long) candidates.matchedBlocks(i) * tokensPerBlock;
-      long missing = Math.max(0, inputTokens - held);
-      boolean tracks = candidates.tracksPrefill();
-      long uncached = tracks ? Math.max(1, missing) : 1;
-      long context = tracks ? inputTokens - missing : inputTokens - 1;
-      boolean moves = !tracks && missing > 0;
-      double transferMs = moves ? transferMs(candidates.rank(i), request, missing, nowNs) : 0;
-      double queueMs = scores.queueMs[i];
-      double computeMs =
-          tracks ? forecast.promptMs(uncached, context) : forecast.stepMs(inputTokens);
-      double interleavedMs = tracks ? forecast.interleavedMs(uncached) : 0;
-      double roomMs = roomMs(candidates, i);
-      double lockstepMs = 0;
-      if (forecast.engine().hasSeveral()) {
-        forecast.engine().read(choice);
-        lockstepMs =
-            Math.max(0, forecast.togetherMs(uncached, computeMs, nowNs) - queueMs - computeMs);
-      }
-      terms[0] = queueMs;
-      terms[1] =
-          home == null || home.isOn(forecast.open)
-              ? computeMs
-              : computeMs + forecast.promptMs(HIDDEN_TOKENS, context);
-      terms[TRANSFER] = transferMs;
-      terms[3] = interleavedMs + PACE_TOKENS * forecast.stepMs(inputTokens);
-      terms[4] = tracks ? othersWeight * forecast.typicalPromptMs(uncached, context) : 0;
-      terms[5] = workMs * (scores.openBeside[i] - leastOpen);
-      terms[6] = roomMs;
-      terms[7] = LOCKSTEP_WEIGHT * lockstepMs;
-      double firstTokenMs = queueMs + computeMs + transferMs + interleavedMs + roomMs + lockstepMs;
-      double likelihood =
-          targets.isNone()
-              ? 1
-              : interval.likelihood(firstTokenMs, targets.ttftMs())
-                  * interval.likelihood(forecast.tpotMs(inputTokens), targets.tpotMs());
-      if (trace != CostTrace.NONE) {
-        explain(trace, i, firstTokenMs, likelihood, !tracks);
-      }
-      scores.computeMs[i] = computeMs + transferMs;
-      scores.firstTokenMs[i] = firstTokenMs;
-      scores.likelihood[i] = likelihood;
-      scores.met[i] = likelihood - forecast.lost(computeMs, nowNs);
-      scores.score[i] = score();
+    return new Situation(
+        candidates,
+        request,
+        request.targets().after(candidates.waitedNs() / NS_PER_MS),
+        nowNs,
+        request.isTokenised() ? null : last,
+        busy / (1 - busy),
+        workMs,
+        leastOpen);
+  }
+
+  /** Fills in the terms, the score and the expected times of a candidate; returns its compute. */
+  private double weigh(Situation now, int i) {
+    Candidates candidates = now.candidates;
+    RankForecast forecast = forecasts[i];
+    long inputTokens = now.request.inputTokens();
+    long held = (long) candidates.matchedBlocks(i) * candidates.tokensPerBlock();
+    long missing = Math.max(0, inputTokens - held);
+    boolean tracks = candidates.tracksPrefill();
+    long uncached = tracks ? Math.max(1, missing) : 1;
+    long context = tracks ? inputTokens - missing : inputTokens - 1;
+    double queueMs = scores.queueMs[i];
+    double computeMs = tracks ? forecast.promptMs(uncached, context) : forecast.stepMs(inputTokens);
+    double interleavedMs = tracks ? forecast.interleavedMs(uncached) : 0;
+    double roomMs = roomMs(candidates, i, now.request, now.nowNs);
+    double lockstepMs = 0;
+    if (forecast.engine().hasSeveral()) {
+      forecast.engine().read(choice);
+      lockstepMs =
+          Math.max(0, forecast.togetherMs(uncached, computeMs, now.nowNs) - queueMs - computeMs);
     }
+    terms[0] = queueMs;
+    terms[1] =
+        now.home == null || now.home.isOn(forecast.open)
+            ? computeMs
+            : computeMs + forecast.promptMs(HIDDEN_TOKENS, context);
+    terms[TRANSFER] = tracks || missing == 0 ? 0 : transferMs(now, i, missing);
+    terms[3] = interleavedMs + PACE_TOKENS * forecast.stepMs(inputTokens);
+    terms[4] = tracks ? now.othersWeight * forecast.typicalPromptMs(uncached, context) : 0;
+    terms[5] = now.workMs * (scores.openBeside[i] - now.leastOpen);
+    terms[6] = roomMs;
+    terms[7] = LOCKSTEP_WEIGHT * lockstepMs;
+    scores.computeMs[i] = computeMs + terms[TRANSFER];
+    scores.firstTokenMs[i] =
+        queueMs + computeMs + terms[TRANSFER] + interleavedMs + roomMs + lockstepMs;
+    scores.score[i] = score();
+    return computeMs;
+  }
+
+  /** How likely a candidate meets the targets, and what the answers there lose to the prompt. */
+  private void judge(Situation now, int i, double computeMs, CostTrace trace) {
+    RankForecast forecast = forecasts[i];
+    LatencyTargets targets = now.targets;
+    double firstTokenMs = scores.firstTokenMs[i];
+    double likelihood =
+        targets.isNone()
+            ? 1
+            : interval.likelihood(firstTokenMs, targets.ttftMs())
+                * interval.likelihood(forecast.tpotMs(now.request.inputTokens()), targets.tpotMs());
+    if (trace != CostTrace.NONE) {
+      explain(trace, i, firstTokenMs, likelihood, !now.candidates.tracksPrefill());
+    }
+    scores.likelihood[i] = likelihood;
+    scores.met[i] = likelihood - forecast.lost(computeMs, now.nowNs);
   }
 
   /** The sum of the terms, without the one that is left out. */
@@ -216,8 +255,9 @@ final class ProjectedSelector implements RankSelector {
     return score;
   }
 
-  private double transferMs(RankId rank, FleetRequest request, long tokens, long nowNs) {
-    return ledger.transfers().ms(request.prefilledBy(), rank.workerId(), tokens, nowNs);
+  private double transferMs(Situation now, int i, long tokens) {
+    long worker = now.candidates.rank(i).workerId();
+    return ledger.transfers().ms(now.request.prefilledBy(), worker, tokens, now.nowNs);
   }
 
   private void explain(
@@ -277,14 +317,19 @@ final class ProjectedSelector implements RankSelector {
     }
   }
 
-  /** In a steady state, the time in which all active blocks are freed is that of one request. */
-  private double roomMs(Candidates candidates, int i) {
+  /**
+   * In a steady state, the time in which all active blocks are freed is that of one request. The
+   * rest of each answer counts as active: engines reserve it, or run out of blocks later.
+   */
+  private double roomMs(Candidates candidates, int i, FleetRequest request, long nowNs) {
     long total = candidates.capacity(i).totalKvBlocks();
     if (total == 0) {
       return 0;
     }
-    long active = candidates.activeBlocks(i);
-    long missing = active + candidates.newBlocks(i) - total;
-    return active == 0 || missing <= 0 ? 0 : missing * ledger.stayMs() / active;
+    double comingTokens = ledger.comingTokens(forecasts[i]);
+    double active = candidates.activeBlocks(i) + comingTokens / candidates.tokensPerBlock();
+    double own = ledger.answerTokens(request) / candidates.tokensPerBlock();
+    double missing = active + candidates.newBlocks(i) + own - total;
+    return active == 0 || missing <= 0 ? 0 : missing * ledger.stayMs(nowNs) / active;
   }
 }

@@ -3,8 +3,6 @@ package io.kvasir.fleet.router.projected;
 import io.kvasir.model.RankId;
 import io.kvasir.timing.ExpectedTurns;
 import io.kvasir.timing.StepModel;
-import java.util.ArrayDeque;
-import java.util.Deque;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,16 +18,14 @@ final class RankForecast {
   /** Part of its expected time that a prompt which takes longer is still expected to take. */
   static final double LEAST_LEFT = 0.1;
 
-  /** After so many expected times a prompt counts as computed: not all engines stream. */
+  /**
+   * After so many expected times a prompt counts as computed if later ones were: not all streams
+   * report their first token.
+   */
   private static final double OVERDUE = 3;
 
   /** Tokens of one step where the rank's limit is unknown. */
   static final long DEFAULT_STEP_TOKENS = 8192;
-
-  private static final long NEVER = Long.MAX_VALUE;
-
-  /** No prompt takes longer. */
-  private static final double MOST_NS = 1e18;
 
   /** Steps that are looked at, at most. */
   static final int MOST_STEPS = 32;
@@ -42,7 +38,7 @@ final class RankForecast {
   private final LoadEstimate load;
   private final ForecastInterval interval;
   private long maxTokens = DEFAULT_STEP_TOKENS;
-  private final Deque<Attempt> queue = new ArrayDeque<>();
+  private final PromptQueue queue = new PromptQueue();
   private final StepObservations observed;
   private final PacedAnswers paced;
 
@@ -50,15 +46,10 @@ final class RankForecast {
   private boolean paces;
 
   private boolean removed;
-  private double queueMs;
-  private long queueTokens;
-
-  /* Of the first prompt in the queue, kept here because each choice reads it of every rank. */
-  private boolean headKnown;
-  private double headMs;
-  private long headBeganNs;
-  private long headOverNs;
   private long promptTokens;
+  private int attempts;
+  private long answerLimits;
+  private long streamedTokens;
   private int decoding;
   private long kvTokens;
 
@@ -140,55 +131,36 @@ final class RankForecast {
   /** The time until all prompts in the queue are expected to be computed, in milliseconds. */
   double queuedMs(long nowNs) {
     engine.relaxUnseen(nowNs);
-    readHead();
-    while (nowNs >= headOverNs) {
-      Attempt first = queue.getFirst();
-      if (first.awaited) {
-        leaveQueue(first);
+    Attempt over = queue.firstOver(endedNs(), nowNs);
+    while (over != null) {
+      if (over.awaited) {
+        queue.remove(over);
       } else {
-        endUnobserved(first, nowNs);
+        endUnobserved(over, nowNs);
       }
-      readHead();
+      over = queue.firstOver(endedNs(), nowNs);
     }
-    if (headOverNs == NEVER) {
-      return 0;
-    }
-    double elapsedMs = (nowNs - headBeganNs) / NS_PER_MS;
-    double leftMs = Math.max(LEAST_LEFT * headMs, headMs - elapsedMs);
-    return Math.max(0, queueMs - headMs) + leftMs;
+    return queue.leftMs(nowNs);
   }
 
-  private void readHead() {
-    if (headKnown) {
-      return;
-    }
-    headKnown = true;
-    Attempt first = queue.peekFirst();
-    if (first == null) {
-      headOverNs = NEVER;
-      return;
-    }
-    headMs = first.expectedMs;
-    headBeganNs = beginNs(first);
-    headOverNs = first.placedNs + 1 + (long) Math.min(MOST_NS, first.overdueMs * NS_PER_MS);
-    if (!first.awaited) {
-      headOverNs = Math.min(headOverNs, expectedEndNs(first));
-    }
+  /** When the first prompt in the queue should have been computed; the largest number if none. */
+  long queueDueNs() {
+    return queue.dueNs(endedNs());
   }
 
-  /** When the first prompt in the queue has begun, as far as is known. */
-  private long beginNs(Attempt first) {
-    return Math.max(first.placedNs, endedNs());
+  /** The engine has reported a step without work. */
+  void idle(long nowNs) {
+    queue.idle(nowNs);
   }
 
   private long expectedEndNs(Attempt first) {
-    return beginNs(first) + (long) (first.expectedMs * NS_PER_MS);
+    return Math.max(first.placedNs, endedNs()) + (long) (first.expectedMs * NS_PER_MS);
   }
 
   /** The first prompt has been computed by now, but its end is unknown and teaches nothing. */
   private void endUnobserved(Attempt first, long nowNs) {
     long atNs = Math.min(nowNs, expectedEndNs(first));
-    leaveQueue(first);
+    queue.remove(first);
     assumedNs = Math.max(assumedNs, atNs);
     load.busy(first.expectedMs);
     decode(first, atNs);
@@ -197,12 +169,13 @@ final class RankForecast {
   /** A prompt has been computed, so those before it have been too. */
   private void endThoseBefore(Attempt attempt, long nowNs) {
     if (attempt.queued) {
-      Attempt first = queue.getFirst();
-      while (first != attempt && !first.awaited) {
+      Attempt first = queue.first();
+      while (first != null && first != attempt && !first.awaited) {
         endUnobserved(first, nowNs);
-        first = queue.getFirst();
+        first = queue.first();
       }
     }
+    queue.computed(attempt);
   }
 
   /**
@@ -214,24 +187,24 @@ final class RankForecast {
    * @param nowNs the time
    */
   double togetherMs(long uncached, double computeMs, long nowNs) {
-    int steps = Math.min(MOST_STEPS, steps(queueTokens + uncached));
-    return engine.togetherMs(this, steps, (queueMs + computeMs) / steps, nowNs);
+    int steps = Math.min(MOST_STEPS, steps(queue.tokens() + uncached));
+    return engine.togetherMs(this, steps, (queue.expectedMs() + computeMs) / steps, nowNs);
   }
 
   /** The rank's own time for prompts in one of the next steps, counted from the one in progress. */
   double queueStepMs(int step) {
     int steps = queueSteps();
-    return step < steps ? queueMs / steps : 0;
+    return step < steps ? queue.expectedMs() / steps : 0;
   }
 
   /** The steps in which the prompts of the queue are computed, 1 to {@link #MOST_STEPS}. */
   int queueSteps() {
-    return Math.min(MOST_STEPS, steps(Math.max(1, queueTokens)));
+    return Math.min(MOST_STEPS, steps(Math.max(1, queue.tokens())));
   }
 
   /** When the first prompt in the queue was placed; the largest number if there is none. */
   long queueBeganNs() {
-    return queue.isEmpty() ? Long.MAX_VALUE : queue.getFirst().placedNs;
+    return queue.beganNs();
   }
 
   /** When the last prompt ended, as far as is known. */
@@ -277,22 +250,31 @@ final class RankForecast {
             streaming,
             streaming || (reportsPrompts && storesBlock),
             moved);
-    headKnown = false;
-    queue.addLast(attempt);
-    queueMs += expectedMs;
-    queueTokens += uncached;
+    queue.add(attempt);
     promptTokens += uncached;
+    attempts++;
+    answerLimits += attempt.answerLimit;
     return attempt;
   }
 
-  private void leaveQueue(Attempt attempt) {
-    headKnown = false;
-    if (attempt.queued) {
-      attempt.queued = false;
-      queue.remove(attempt);
-      queueMs = queue.isEmpty() ? 0 : queueMs - attempt.expectedMs;
-      queueTokens -= attempt.uncached;
-    }
+  /** An answer has so many tokens at most. */
+  void limitAnswer(Attempt attempt, int tokens) {
+    answerLimits += tokens - attempt.answerLimit;
+    attempt.answerLimit = tokens;
+  }
+
+  /**
+   * The tokens that answers on the rank are expected to have once they are complete.
+   *
+   * @param mean the mean of an answer that is not limited
+   */
+  double answerTokens(double mean) {
+    return Math.min(attempts * mean, (double) answerLimits);
+  }
+
+  /** The tokens of answers on the rank that have come. */
+  long streamedTokens() {
+    return streamedTokens;
   }
 
   /** It is reported that a prompt has been computed, perhaps but for its last step. */
@@ -305,7 +287,7 @@ final class RankForecast {
       reportsPrompts = true;
       if (!attempt.decodes) {
         endThoseBefore(attempt, nowNs);
-        leaveQueue(attempt);
+        queue.remove(attempt);
         observed.promptEnded(attempt, assumedNs, decoding, kvTokens, nowNs);
         decode(attempt, nowNs);
       }
@@ -319,15 +301,15 @@ final class RankForecast {
       promptTokens -= attempt.uncached;
       endThoseBefore(attempt, nowNs);
       if (attempt.streaming) {
-        leaveQueue(attempt);
+        queue.remove(attempt);
         observed.promptEnded(attempt, assumedNs, decoding, kvTokens, nowNs);
         decode(attempt, nowNs);
       } else {
         reportsPrompts &= !attempt.awaited;
-        if (attempt == queue.peekFirst()) {
+        if (attempt == queue.first()) {
           endUnobserved(attempt, nowNs);
         } else if (!attempt.decodes) {
-          leaveQueue(attempt);
+          queue.remove(attempt);
           decode(attempt, nowNs);
         }
       }
@@ -340,11 +322,12 @@ final class RankForecast {
     }
     attempt.streamed(tokens, nowNs);
     kvTokens += tokens;
+    streamedTokens += tokens;
   }
 
   /** The prompt of an attempt is computed elsewhere: it only decodes, from now on. */
   void decodeOnly(Attempt attempt, long nowNs) {
-    leaveQueue(attempt);
+    queue.remove(attempt);
     attempt.reported = true;
     promptTokens -= attempt.uncached;
     decode(attempt, nowNs);
@@ -372,9 +355,12 @@ final class RankForecast {
     return engine;
   }
 
-  /** An attempt has ended; returns the time since it was placed, in milliseconds. */
-  double ended(Attempt attempt, long nowNs) {
-    leaveQueue(attempt);
+  /** An attempt has ended. */
+  void ended(Attempt attempt) {
+    queue.remove(attempt);
+    attempts--;
+    answerLimits -= attempt.answerLimit;
+    streamedTokens -= attempt.streamedTokens;
     if (attempt.decodes) {
       decoding--;
       kvTokens -= attempt.tokens;
@@ -384,7 +370,6 @@ final class RankForecast {
     if (!attempt.reported) {
       promptTokens -= attempt.uncached;
     }
-    return (nowNs - attempt.placedNs) / NS_PER_MS;
   }
 
   /** The mean time between the tokens of an answer if the rank also reads more KV. */

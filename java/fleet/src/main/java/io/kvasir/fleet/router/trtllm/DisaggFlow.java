@@ -1,6 +1,5 @@
 package io.kvasir.fleet.router.trtllm;
 
-import io.kvasir.fleet.router.Prompt;
 import io.kvasir.fleet.router.trtllm.DisaggParams.RequestType;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -19,10 +18,6 @@ import org.jspecify.annotations.Nullable;
  */
 public final class DisaggFlow {
 
-  /** The first token, the context id of a benchmark that only generates. */
-  private static final int BENCHMARK_FIRST_TOKEN = 7;
-
-  private static final long BENCHMARK_CONTEXT_ID = 1;
   private static final Set<String> UNFINISHED = Set.of("length", "not_finished");
 
   private DisaggFlow() {}
@@ -31,33 +26,11 @@ public final class DisaggFlow {
   public enum Style {
     /** The context server; the generation server when its answer is there. */
     CONTEXT_FIRST,
-    /** Both at once. */
+    /**
+     * Both at once, the generation server first: the context server waits for it to take its
+     * blocks.
+     */
     GENERATION_FIRST
-  }
-
-  /** One thing to do. */
-  public enum Step {
-    /** Send the context part. */
-    SEND_CONTEXT,
-    /** Wait for the context server's answer and verify it. */
-    AWAIT_CONTEXT,
-    /** Send the generation part; a stream is opened now, not when it is first read. */
-    START_GENERATION
-  }
-
-  /**
-   * What to do in which order. With generation first, the generation must have been started before
-   * the context is awaited: the context server waits for the generation server to take its blocks.
-   *
-   * @param style which server is asked first
-   * @return the steps
-   */
-  public static List<Step> steps(Style style) {
-    return switch (style) {
-      case CONTEXT_FIRST -> List.of(Step.SEND_CONTEXT, Step.AWAIT_CONTEXT, Step.START_GENERATION);
-      case GENERATION_FIRST ->
-          List.of(Step.START_GENERATION, Step.SEND_CONTEXT, Step.AWAIT_CONTEXT);
-    };
   }
 
   /**
@@ -74,40 +47,6 @@ public final class DisaggFlow {
       long matchLength, long promptTokens, long maxLocalPrefillLength) {
     long missing = promptTokens - Math.min(matchLength, promptTokens);
     return matchLength == 0 || missing > maxLocalPrefillLength;
-  }
-
-  /**
-   * Refuses requests while there are not enough servers.
-   *
-   * @param ready whether the cluster is ready
-   * @throws IllegalStateException if it is not
-   */
-  public static void requireReady(boolean ready) {
-    if (!ready) {
-      throw new IllegalStateException("cluster is not ready: a context or generation server lacks");
-    }
-  }
-
-  /**
-   * The one prompt of a completion.
-   *
-   * @param prompt the prompt
-   * @return the same, if it is chat messages, one text or one token sequence
-   * @throws IllegalArgumentException if it is several, or none
-   */
-  public static Prompt requireSingle(Prompt prompt) {
-    int count = 1;
-    if (prompt instanceof Prompt.Texts texts) {
-      count = texts.texts().size();
-    } else if (prompt instanceof Prompt.Tokens tokens) {
-      count = tokens.sequences().size();
-    }
-    if (count != 1) {
-      throw new IllegalArgumentException(
-          "prompt must be one text, one list of token ids, or a list of one of them; not a list of "
-              + count);
-    }
-    return prompt;
   }
 
   /**
@@ -130,16 +69,16 @@ public final class DisaggFlow {
   /**
    * Checks a context server's answer.
    *
-   * @param answer the answer
+   * @param choices the number of its choices
+   * @param params the parameters of the first; null if there are none
    * @return the only choice's parameters
    * @throws IllegalArgumentException naming what is missing
    */
-  public static DisaggParams verified(ContextAnswer answer) {
-    if (answer.choices().size() != 1) {
+  public static DisaggParams verified(int choices, @Nullable DisaggParams params) {
+    if (choices != 1) {
       throw new IllegalArgumentException(
-          "context answer must have exactly 1 choice, not " + answer.choices().size());
+          "context answer must have exactly 1 choice, not " + choices);
     }
-    DisaggParams params = answer.choices().get(0).params();
     if (params == null) {
       throw new IllegalArgumentException("context answer must have disaggregated_params");
     }
@@ -179,17 +118,6 @@ public final class DisaggFlow {
   }
 
   /**
-   * The prompt of the generation part: the context server's tokens, so that it is tokenised once.
-   *
-   * @param own the request's prompt
-   * @param answer the context server's answer
-   * @return the prompt
-   */
-  public static Prompt generationPrompt(Prompt own, ContextAnswer answer) {
-    return answer.promptTokenIds() == null ? own : Prompt.of(answer.promptTokenIds());
-  }
-
-  /**
    * The parameters of the generation part when it is sent before any context answer.
    *
    * @param own the request's parameters
@@ -209,36 +137,6 @@ public final class DisaggFlow {
         RequestType.GENERATION_ONLY,
         null,
         disaggRequestId,
-        own.conversationId(),
-        own.firstTurn(),
-        others);
-  }
-
-  /**
-   * The parameters of a request that goes to the generation server alone: what would make it a
-   * context request is cleared, its conversation stays.
-   *
-   * @param own the request's parameters
-   * @return the parameters
-   */
-  public static DisaggParams withoutContext(DisaggParams own) {
-    return new DisaggParams(null, null, null, own.conversationId(), own.firstTurn(), Map.of());
-  }
-
-  /**
-   * The parameters of a benchmark that only generates ({@code TRTLLM_DISAGG_BENCHMARK_GEN_ONLY=1}):
-   * no context server is asked, and the end-of-sequence token is to be ignored.
-   *
-   * @param own the request's parameters
-   * @return the parameters
-   */
-  public static DisaggParams benchmarkParams(DisaggParams own) {
-    Map<String, Object> others = new LinkedHashMap<>(own.others());
-    others.put("first_gen_tokens", List.of(BENCHMARK_FIRST_TOKEN));
-    return new DisaggParams(
-        RequestType.GENERATION_ONLY,
-        BENCHMARK_CONTEXT_ID,
-        BENCHMARK_CONTEXT_ID,
         own.conversationId(),
         own.firstTurn(),
         others);

@@ -78,7 +78,7 @@ class TogetherOracleTest {
       if (random.nextBoolean()) {
         attempt.rank.streamed(attempt, 1, nowNs);
       }
-      double unused = attempt.rank.ended(attempt, nowNs);
+      attempt.rank.ended(attempt);
     }
   }
 

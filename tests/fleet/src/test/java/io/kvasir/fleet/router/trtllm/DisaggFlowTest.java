@@ -2,7 +2,6 @@ package io.kvasir.fleet.router.trtllm;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
-import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import io.kvasir.fleet.router.FleetRequest;
 import io.kvasir.fleet.router.FleetRouter;
@@ -10,8 +9,6 @@ import io.kvasir.fleet.router.FleetRouterKind;
 import io.kvasir.fleet.router.FleetRouterSetup;
 import io.kvasir.fleet.router.Prompt;
 import io.kvasir.fleet.router.RankCapacity;
-import io.kvasir.fleet.router.trtllm.DisaggFlow.Step;
-import io.kvasir.fleet.router.trtllm.DisaggFlow.Style;
 import io.kvasir.fleet.router.trtllm.DisaggParams.RequestType;
 import io.kvasir.model.RankId;
 import io.kvasir.model.Request;
@@ -50,11 +47,6 @@ class DisaggFlowTest {
     return DisaggParams.fromMap(sent.toMap()).applyTo(Request.builder(1, new int[] {1, 2})).build();
   }
 
-  private static ContextAnswer answer(String finishReason, DisaggParams params) {
-    return new ContextAnswer(
-        List.of(new ContextAnswer.Choice(finishReason, params)), new int[] {5, 6});
-  }
-
   /** B14. */
   @Test
   void contextFirstTheConversationReachesBothRanks() {
@@ -66,8 +58,8 @@ class DisaggFlowTest {
 
     Map<String, Object> fromContextServer =
         Map.of("ctx_request_id", 12, "disagg_request_id", 77, "opaque_state", "xyz");
-    ContextAnswer answer = answer("length", DisaggParams.fromMap(fromContextServer));
-    DisaggParams generation = DisaggFlow.generationParams(own, DisaggFlow.verified(answer));
+    DisaggParams verified = DisaggFlow.verified(1, DisaggParams.fromMap(fromContextServer));
+    DisaggParams generation = DisaggFlow.generationParams(own, verified);
     assertThat(generation.toMap())
         .isEqualTo(
             Map.of(
@@ -85,9 +77,6 @@ class DisaggFlowTest {
                 true));
     assertThat(atRank(generation).conversationId()).isEqualTo("conversation-a");
     assertThat(atRank(generation).firstTurn()).isTrue();
-    assertThat(DisaggFlow.generationPrompt(FIRST.prompt(), answer))
-        .isInstanceOfSatisfying(
-            Prompt.Tokens.class, tokens -> assertThat(tokens.sequences()).hasSize(1));
   }
 
   /** B14. */
@@ -136,9 +125,7 @@ class DisaggFlowTest {
           List.of(
               context,
               DisaggFlow.generationParams(own, fromContext),
-              DisaggFlow.generationFirstParams(own, Map.of("ctx_dp_rank", 3), 77),
-              DisaggFlow.withoutContext(context),
-              DisaggFlow.benchmarkParams(own))) {
+              DisaggFlow.generationFirstParams(own, Map.of("ctx_dp_rank", 3), 77))) {
         assertThat(DisaggParams.of(atRank(part))).as(part.toString()).isEqualTo(sent);
         assertThat(DisaggParams.fromMap(part.toMap())).isEqualTo(part);
       }
@@ -161,29 +148,22 @@ class DisaggFlowTest {
     assertThat(atRank(own(UNNAMED)).conversationId()).isEqualTo("conv_id:0_1");
   }
 
-  /** B20. */
-  @Test
-  void withoutAContextServerNothingOfItReachesTheGenerationServer() {
-    DisaggParams synthetic = DisaggFlow.contextParams(own(FIRST), 77);
-    Map<String, Object> sent = DisaggFlow.withoutContext(synthetic).toMap();
-    assertThat(sent).isEqualTo(Map.of("conversation_id", "conversation-a", "is_first_turn", true));
-  }
-
   @Test
   void anIncompleteContextAnswerIsRefused() {
     DisaggParams whole = DisaggFlow.generationParams(DisaggParams.NONE, ids(1L, 2L));
-    assertThat(DisaggFlow.verified(answer("length", whole))).isEqualTo(whole);
-    ContextAnswer.Choice choice = new ContextAnswer.Choice("length", whole);
-    for (ContextAnswer wrong :
-        List.of(
-            new ContextAnswer(List.of(), null),
-            new ContextAnswer(List.of(choice, choice), null),
-            answer("length", null),
-            answer("length", ids(null, 2L)),
-            answer("length", ids(1L, null)))) {
+    assertThat(DisaggFlow.verified(1, whole)).isEqualTo(whole);
+    for (int choices : new int[] {0, 2}) {
       assertThatIllegalArgumentException()
-          .isThrownBy(() -> DisaggFlow.verified(wrong))
-          .withMessageContaining("context answer must have");
+          .isThrownBy(() -> DisaggFlow.verified(choices, whole))
+          .withMessage("context answer must have exactly 1 choice, not " + choices);
+    }
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> DisaggFlow.verified(1, null))
+        .withMessage("context answer must have disaggregated_params");
+    for (DisaggParams wrong : List.of(ids(null, 2L), ids(1L, null))) {
+      assertThatIllegalArgumentException()
+          .isThrownBy(() -> DisaggFlow.verified(1, wrong))
+          .withMessage("context answer must have ctx_request_id and disagg_request_id");
     }
   }
 
@@ -197,46 +177,6 @@ class DisaggFlowTest {
     assertThat(DisaggFlow.needsGeneration("not_finished")).isTrue();
     assertThat(DisaggFlow.needsGeneration("stop")).isFalse();
     assertThat(DisaggFlow.needsGeneration(null)).isFalse();
-  }
-
-  @Test
-  void generationFirstStartsTheStreamBeforeItAwaitsTheContext() {
-    List<Step> steps = DisaggFlow.steps(Style.GENERATION_FIRST);
-    assertThat(steps.indexOf(Step.START_GENERATION)).isLessThan(steps.indexOf(Step.AWAIT_CONTEXT));
-    assertThat(DisaggFlow.steps(Style.CONTEXT_FIRST))
-        .containsExactly(Step.SEND_CONTEXT, Step.AWAIT_CONTEXT, Step.START_GENERATION);
-  }
-
-  @Test
-  void severalPromptsAreRefused() {
-    for (Prompt one : List.of(Prompt.of("a"), Prompt.of(new int[2]), new Prompt.Chat(List.of()))) {
-      assertThat(DisaggFlow.requireSingle(one)).isSameAs(one);
-    }
-    for (Prompt several :
-        List.of(
-            new Prompt.Texts(List.of("a", "b")),
-            new Prompt.Texts(List.of()),
-            new Prompt.Tokens(List.of(new int[1], new int[1])))) {
-      assertThatIllegalArgumentException()
-          .isThrownBy(() -> DisaggFlow.requireSingle(several))
-          .withMessageContaining("prompt");
-    }
-  }
-
-  @Test
-  void aClusterThatIsNotReadyRefuses() {
-    DisaggFlow.requireReady(true);
-    assertThatIllegalStateException()
-        .isThrownBy(() -> DisaggFlow.requireReady(false))
-        .withMessageContaining("not ready");
-  }
-
-  @Test
-  void aBenchmarkOfGenerationAsksNoContextServer() {
-    DisaggParams params = DisaggFlow.benchmarkParams(own(FIRST));
-    assertThat(params.requestType()).isEqualTo(RequestType.GENERATION_ONLY);
-    assertThat(params.contextRequestId()).isEqualTo(1);
-    assertThat(params.others()).containsEntry("first_gen_tokens", List.of(7));
   }
 
   @Test

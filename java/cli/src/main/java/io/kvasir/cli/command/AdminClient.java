@@ -1,0 +1,118 @@
+package io.kvasir.cli.command;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.io.IOException;
+import java.net.ConnectException;
+import java.net.URI;
+import java.net.URLEncoder;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/** Asks the admin port of a gateway for its workers, and changes them. Thread-safe. */
+final class AdminClient {
+
+  private static final ObjectMapper JSON = new ObjectMapper();
+  private static final Duration TIMEOUT = Duration.ofSeconds(30);
+  private static final String WORKERS = "/kvasir/workers";
+  private static final int NOT_FOUND = 404;
+  private static final int FIRST_ERROR = 400;
+
+  private final HttpClient http =
+      HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).connectTimeout(TIMEOUT).build();
+  private final URI url;
+  private final @Nullable String key;
+
+  /**
+   * Creates a client.
+   *
+   * @param url the admin port, without a path
+   * @param key the key for changes; null for none
+   */
+  AdminClient(URI url, @Nullable String key) {
+    this.url = url;
+    this.key = key;
+  }
+
+  /** All workers. */
+  JsonNode workers() throws IOException {
+    return ask("GET", WORKERS, null);
+  }
+
+  /** A worker; null if it is not known. */
+  @Nullable JsonNode worker(String id) throws IOException {
+    HttpResponse<String> reply = send("GET", path(id), null);
+    return reply.statusCode() == NOT_FOUND ? null : content(reply);
+  }
+
+  /** Adds a worker, or changes the one of that URL. Returns it. */
+  JsonNode add(String description) throws IOException {
+    ObjectNode body = JSON.createObjectNode();
+    body.put("worker", description);
+    return ask("POST", WORKERS, body);
+  }
+
+  /** Keeps new requests away from a worker, or no longer. Returns it. */
+  JsonNode cordon(String id, boolean cordoned) throws IOException {
+    ObjectNode body = JSON.createObjectNode();
+    body.put("cordoned", cordoned);
+    return ask("PATCH", path(id), body);
+  }
+
+  /** Removes a worker. */
+  void remove(String id) throws IOException {
+    ask("DELETE", path(id), null);
+  }
+
+  private static String path(String id) {
+    return WORKERS + "/" + URLEncoder.encode(id, StandardCharsets.UTF_8).replace("+", "%20");
+  }
+
+  private JsonNode ask(String method, String path, @Nullable JsonNode body) throws IOException {
+    return content(send(method, path, body));
+  }
+
+  private static JsonNode content(HttpResponse<String> reply) throws IOException {
+    JsonNode content;
+    try {
+      content = JSON.readTree(reply.body());
+    } catch (IOException e) {
+      throw new IOException("no answer of an admin port: status " + reply.statusCode(), e);
+    }
+    if (reply.statusCode() >= FIRST_ERROR) {
+      String message = content.at("/error/message").asText();
+      throw new IOException(
+          message.isEmpty() ? "the gateway answers with status " + reply.statusCode() : message);
+    }
+    return content;
+  }
+
+  private HttpResponse<String> send(String method, String path, @Nullable JsonNode body)
+      throws IOException {
+    HttpRequest.Builder request =
+        HttpRequest.newBuilder(url.resolve(path))
+            .timeout(TIMEOUT)
+            .header("content-type", "application/json")
+            .method(
+                method,
+                body == null
+                    ? HttpRequest.BodyPublishers.noBody()
+                    : HttpRequest.BodyPublishers.ofString(body.toString()));
+    if (key != null) {
+      request.header("authorization", "Bearer " + key);
+    }
+    try {
+      return http.send(request.build(), HttpResponse.BodyHandlers.ofString());
+    } catch (ConnectException e) {
+      throw new IOException("no gateway has its admin port at " + url + " (--admin-url)", e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IOException("interrupted", e);
+    }
+  }
+}

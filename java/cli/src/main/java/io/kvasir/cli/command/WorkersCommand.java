@@ -1,0 +1,225 @@
+package io.kvasir.cli.command;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import io.kvasir.cli.option.Declared;
+import io.kvasir.cli.option.DeclaredOptions;
+import io.kvasir.cli.option.FormatOption;
+import io.kvasir.cli.option.UsageException;
+import io.kvasir.cli.option.Values;
+import io.kvasir.cli.terminal.Console;
+import io.kvasir.cli.terminal.ExitCode;
+import io.kvasir.model.Errors;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Parameters;
+
+/** {@code kvasir workers}: lists and changes the workers of a running gateway. */
+@Command(
+    name = "workers",
+    sortOptions = false,
+    abbreviateSynopsis = true,
+    description = {
+      "Lists the workers of a running gateway, and changes them while it serves. 'add' also changes a"
+          + " worker with other keys. 'cordon' keeps new requests away, 'uncordon' lets them come"
+          + " again, 'drain' also waits until none is left, and 'remove' lets those in progress end.",
+      ""
+    },
+    footer = {
+      "",
+      "Exit codes: 0 done, 1 the gateway refused or cannot be reached, or the time of --wait-seconds is"
+          + " over, 2 wrong usage."
+    })
+final class WorkersCommand extends DeclaredOptions implements Callable<Integer> {
+
+  private static final String ADMIN_URL = "--admin-url";
+  private static final String KEY_FILE = "--admin-key-file";
+  private static final String WORKER = "WORKER";
+  private static final long POLL_MS = 100;
+
+  private final Console console;
+
+  enum Verb {
+    LIST,
+    ADD,
+    CORDON,
+    UNCORDON,
+    DRAIN,
+    REMOVE
+  }
+
+  @Parameters(
+      index = "0",
+      arity = "0..1",
+      paramLabel = "list|add|cordon|uncordon|drain|remove",
+      defaultValue = "list",
+      description = "What to do (default: ${DEFAULT-VALUE}).")
+  private String verb;
+
+  @Parameters(
+      index = "1",
+      arity = "0..1",
+      paramLabel = WORKER,
+      description =
+          "The worker's id, as 'list' shows it; for 'add', URL[,KEY=VALUE]... as 'kvasir serve"
+              + " --worker' takes it.")
+  private @Nullable String worker;
+
+  private final Declared<URI> adminUrl =
+      option(ADMIN_URL, "URL", "http://127.0.0.1:8081", WorkersCommand::url)
+          .help(1, "The gateway's admin port");
+
+  private final Declared<Path> keyFile =
+      path(KEY_FILE).help(2, "Has the key of the gateway's --admin-key-file (default: none).");
+
+  private final Declared<Long> waitMs =
+      seconds("--wait-seconds", "60")
+          .help(
+              3,
+              "Longest wait until an added worker is healthy, and until a drained or removed one has"
+                  + " no requests");
+
+  @Mixin private FormatOption format;
+
+  WorkersCommand(Console console) {
+    this.console = console;
+  }
+
+  private static URI url(String text) {
+    try {
+      URI url = URI.create(text.strip());
+      if (url.getHost() != null && List.of("http", "https").contains(url.getScheme())) {
+        return url;
+      }
+    } catch (IllegalArgumentException e) {
+      throw new UsageException(ADMIN_URL, "must be a URL: " + Errors.reason(e));
+    }
+    throw new UsageException(
+        ADMIN_URL, "must be http://HOST:PORT, not '" + Errors.shown(text) + "'");
+  }
+
+  private @Nullable String key() {
+    if (!keyFile.isGiven()) {
+      return null;
+    }
+    try {
+      return Files.readString(keyFile.value()).strip();
+    } catch (IOException e) {
+      throw new UsageException(KEY_FILE, "cannot be read: " + Errors.reason(e));
+    }
+  }
+
+  @Override
+  public Integer call() throws Exception {
+    Verb what = Values.choice("the first word", verb, Verb.class);
+    AdminClient admin = new AdminClient(adminUrl.value(), key());
+    if (what == Verb.LIST) {
+      if (worker != null) {
+        throw new UsageException(WORKER, "has no effect with list");
+      }
+      show(admin.workers());
+      return ExitCode.DONE;
+    }
+    String id = worker;
+    if (id == null) {
+      throw new UsageException(WORKER, "is missing: " + verb + " needs one");
+    }
+    return change(admin, what, id);
+  }
+
+  private int change(AdminClient admin, Verb what, String id)
+      throws IOException, InterruptedException, Console.OutputException {
+    switch (what) {
+      case ADD -> {
+        String added = admin.add(id).path("worker_id").asText();
+        return await(admin, added, "is not healthy", each -> each.path("healthy").asBoolean());
+      }
+      case DRAIN -> {
+        admin.cordon(id, true);
+        return await(
+            admin, id, "still has requests", each -> each.path("active_requests").asInt() == 0);
+      }
+      case REMOVE -> {
+        admin.remove(id);
+        return await(
+            admin,
+            id,
+            "still has requests",
+            each -> !each.path("state").asText().equals("leaving"));
+      }
+      default -> {
+        show(admin.cordon(id, what == Verb.CORDON));
+        return ExitCode.DONE;
+      }
+    }
+  }
+
+  /** A state of a worker. */
+  private interface State {
+    boolean met(JsonNode worker);
+  }
+
+  /** Waits for a state, or until the worker has gone. */
+  private int await(AdminClient admin, String id, String otherwise, State state)
+      throws IOException, InterruptedException, Console.OutputException {
+    long endNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(waitMs.value());
+    while (true) {
+      JsonNode now = admin.worker(id);
+      if (now == null) {
+        console.note("worker " + id + " has gone");
+        return ExitCode.DONE;
+      }
+      if (state.met(now)) {
+        show(now);
+        return ExitCode.DONE;
+      }
+      if (System.nanoTime() - endNs >= 0) {
+        console.note("worker " + id + " " + otherwise + problems(now));
+        return ExitCode.FAILED;
+      }
+      Thread.sleep(POLL_MS);
+    }
+  }
+
+  private static String problems(JsonNode worker) {
+    StringBuilder text = new StringBuilder();
+    worker.path("problems").forEach(each -> text.append(": ").append(each.asText()));
+    return text.toString();
+  }
+
+  private void show(JsonNode workers) throws Console.OutputException {
+    if (!format.isText()) {
+      console.print(workers + "\n");
+      return;
+    }
+    Iterable<JsonNode> all = workers.isArray() ? workers : List.of(workers);
+    StringBuilder text = new StringBuilder(line("worker", "state", "role", "ranks", "requests"));
+    for (JsonNode each : all) {
+      boolean healthy = each.path("healthy").asBoolean();
+      text.append(
+          line(
+              each.path("worker_id").asText(),
+              healthy ? each.path("state").asText() : "unhealthy",
+              each.path("role").asText(),
+              each.path("ranks").asText(),
+              each.path("active_requests").asText()));
+      if (!healthy) {
+        text.append("  ").append(problems(each).replaceFirst("^: ", "")).append('\n');
+      }
+    }
+    console.print(text.toString());
+  }
+
+  private static String line(String id, String state, String role, String ranks, String requests) {
+    return String.format(
+        Locale.ROOT, "%-32s %-10s %-8s %5s %9s%n", id, state, role, ranks, requests);
+  }
+}

@@ -1,0 +1,215 @@
+package io.kvasir.gateway;
+
+import io.kvasir.exchange.EventLoop;
+import io.kvasir.gateway.admin.FleetControl;
+import io.kvasir.gateway.disagg.Transfers;
+import io.kvasir.gateway.observe.GatewayMetrics;
+import io.kvasir.gateway.route.FleetWorker;
+import io.kvasir.gateway.route.HealthChecks;
+import io.kvasir.gateway.route.ModelFleets;
+import io.kvasir.gateway.worker.WorkerRole;
+import io.kvasir.gateway.worker.WorkerSpec;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Workers that come and go while the gateway serves. One that comes is asked for its facts and its
+ * blocks before it gets requests. One that goes gets no requests from then on; its connections are
+ * closed when its last request has ended, or after the time that requests have when the gateway
+ * stops. One whose description changes goes and comes again.
+ *
+ * <p>Thread-safe.
+ */
+final class FleetChanges implements FleetControl {
+
+  private static final Logger LOG = LoggerFactory.getLogger(FleetChanges.class);
+  private static final long POLL_MS = 100;
+
+  private final ModelFleets fleets;
+  private final WorkerConnections connections;
+  private final HealthChecks health;
+  private final Transfers transfers;
+  private final GatewayMetrics metrics;
+  private final Consumer<FleetWorker> gauges;
+  private final EventLoop loop;
+  private final long drainMs;
+  private final boolean isFixed;
+  private final List<FleetWorker> leaving = new CopyOnWriteArrayList<>();
+
+  /**
+   * Begins with the workers of the fleets.
+   *
+   * @param gauges adds the metrics of a worker
+   * @param drainMs how long the requests of a worker that goes may go on
+   * @param isFixed whether other gateways count on the same workers
+   */
+  FleetChanges(
+      ModelFleets fleets,
+      WorkerConnections connections,
+      HealthChecks health,
+      Transfers transfers,
+      GatewayMetrics metrics,
+      Consumer<FleetWorker> gauges,
+      EventLoop loop,
+      long drainMs,
+      boolean isFixed) {
+    this.fleets = fleets;
+    this.connections = connections;
+    this.health = health;
+    this.transfers = transfers;
+    this.metrics = metrics;
+    this.gauges = gauges;
+    this.loop = loop;
+    this.drainMs = drainMs;
+    this.isFixed = isFixed;
+    fleets.workers().forEach(gauges);
+  }
+
+  @Override
+  public List<FleetWorker> leaving() {
+    return List.copyOf(leaving);
+  }
+
+  private @Nullable FleetWorker named(String name) {
+    return fleets.workers().stream()
+        .filter(worker -> worker.name().equals(name))
+        .findAny()
+        .orElse(null);
+  }
+
+  @Override
+  public synchronized Change put(WorkerSpec spec) {
+    FleetWorker known = named(spec.name());
+    if (known != null && known.spec().equals(spec)) {
+      return Change.NONE;
+    }
+    check(spec, known);
+    if (known != null) {
+      leave(known);
+    }
+    enter(spec);
+    return known == null ? Change.ADDED : Change.CHANGED;
+  }
+
+  /**
+   * Makes the engines behind HTTP those of a list. What a start with the list would refuse must
+   * have been refused.
+   *
+   * @return what has changed, in words
+   * @throws IllegalArgumentException if other gateways count on the same workers
+   */
+  synchronized String replace(List<WorkerSpec> specs) {
+    requireOwn(null);
+    int kept = 0;
+    int gone = 0;
+    List<WorkerSpec> coming = new ArrayList<>(specs);
+    for (FleetWorker worker : fleets.workers()) {
+      if (coming.remove(worker.spec())) {
+        kept++;
+      } else if (!worker.spec().isInProcess()) {
+        leave(worker);
+        gone++;
+      }
+    }
+    coming.forEach(this::enter);
+    return "%d workers come, %d go, %d stay".formatted(coming.size(), gone, kept);
+  }
+
+  private void enter(WorkerSpec spec) {
+    FleetWorker worker = connections.open(spec);
+    fleets.add(worker);
+    gauges.accept(worker);
+    health.add(worker);
+    LOG.info("worker {} comes", worker.name());
+  }
+
+  /** Refuses what a start with the same workers would refuse. */
+  private void check(WorkerSpec spec, @Nullable FleetWorker known) {
+    requireOwn(known);
+    WorkerRole role = spec.disagg().role();
+    for (FleetWorker other : fleets.workers()) {
+      boolean shares = other != known && other.role() != WorkerRole.BOTH && role != WorkerRole.BOTH;
+      if (shares && other.spec().disagg().dialect() != spec.disagg().dialect()) {
+        throw new IllegalArgumentException(
+            "disagg must be %s, which worker %s of role %s has: each protocol needs a gateway of its own"
+                .formatted(other.spec().disagg().dialect().id(), other.name(), other.role().id()));
+      }
+    }
+  }
+
+  private void requireOwn(@Nullable FleetWorker worker) {
+    if (isFixed) {
+      throw new IllegalArgumentException(
+          "the workers are fixed with --router-replica-sync: all gateways must have the same");
+    }
+    if (worker != null && worker.spec().isInProcess()) {
+      throw new IllegalArgumentException("embedded ranks go only with their gateway");
+    }
+  }
+
+  @Override
+  public synchronized boolean cordon(String name, boolean cordoned) {
+    FleetWorker worker = named(name);
+    if (worker == null) {
+      return false;
+    }
+    if (worker.membership().cordoned() != cordoned) {
+      worker.membership().cordon(cordoned);
+      LOG.info("worker {} takes {} new requests", name, cordoned ? "no" : "again");
+    }
+    return true;
+  }
+
+  @Override
+  public synchronized boolean remove(String name) {
+    FleetWorker worker = named(name);
+    if (worker == null) {
+      return false;
+    }
+    requireOwn(worker);
+    leave(worker);
+    return true;
+  }
+
+  private void leave(FleetWorker worker) {
+    LOG.info(
+        "worker {} goes: {} requests have {} s to end",
+        worker.name(),
+        worker.membership().activeRequests(),
+        TimeUnit.MILLISECONDS.toSeconds(drainMs));
+    leaving.add(worker);
+    fleets.remove(worker);
+    transfers.forgetPeer(worker);
+    metrics.forgetWorker(worker.name());
+    long endNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(drainMs);
+    loop.execute(() -> linger(worker, endNs, false));
+  }
+
+  /**
+   * A request that was placed before the worker went can be sent a moment later: only the second
+   * look without requests counts.
+   */
+  private void linger(FleetWorker worker, long endNs, boolean wasIdle) {
+    int active = worker.membership().activeRequests();
+    boolean late = System.nanoTime() - endNs >= 0;
+    if ((active > 0 || !wasIdle) && !late) {
+      loop.after(POLL_MS, () -> linger(worker, endNs, active == 0));
+      return;
+    }
+    if (active > 0) {
+      LOG.warn("worker {}: {} requests did not end in time and are cut", worker.name(), active);
+    }
+    worker.upstream().close();
+    leaving.remove(worker);
+    if (named(worker.name()) == null) { // its last requests have counted since
+      metrics.forgetWorker(worker.name());
+    }
+    LOG.info("worker {} has gone", worker.name());
+  }
+}

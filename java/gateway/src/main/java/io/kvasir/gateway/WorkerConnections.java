@@ -1,0 +1,90 @@
+package io.kvasir.gateway;
+
+import io.kvasir.exchange.Upstream;
+import io.kvasir.exchange.http.HttpUpstream;
+import io.kvasir.gateway.disagg.DisaggSettings;
+import io.kvasir.gateway.disagg.Transfers;
+import io.kvasir.gateway.route.Breaker;
+import io.kvasir.gateway.route.FleetWorker;
+import io.kvasir.gateway.route.Renderer;
+import io.kvasir.gateway.worker.ApiKey;
+import io.kvasir.gateway.worker.KeyedUpstream;
+import io.kvasir.gateway.worker.RendererSpec;
+import io.kvasir.gateway.worker.WorkerSpec;
+import io.vertx.core.Vertx;
+import java.net.URI;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Makes the workers of a gateway and the ways to them. No number of a worker is given twice.
+ * Thread-safe. What it makes stays the caller's, but for renderers, which go with {@code vertx}.
+ */
+final class WorkerConnections {
+
+  private final GatewaySettings.Health health;
+  private final Vertx vertx;
+  private final LongSupplier clockNs;
+
+  /** Guarded by this, as is {@link #next}. */
+  private final Map<RendererSpec, Renderer> renderers = new HashMap<>();
+
+  private int next;
+
+  /**
+   * Begins without workers.
+   *
+   * @param vertx opens connections
+   * @param clockNs the time by which connections count as stale, in nanoseconds
+   */
+  WorkerConnections(GatewaySettings.Health health, Vertx vertx, LongSupplier clockNs) {
+    this.health = health;
+    this.vertx = vertx;
+    this.clockNs = clockNs;
+  }
+
+  /** The workers of this process, then engines behind HTTP. */
+  List<FleetWorker> open(List<LocalWorker> local, List<WorkerSpec> specs) {
+    List<FleetWorker> workers = new ArrayList<>();
+    for (LocalWorker worker : local) {
+      workers.add(worker(worker.name(), WorkerSpec.inProcess(), worker.upstream(), null));
+    }
+    specs.forEach(spec -> workers.add(open(spec)));
+    return workers;
+  }
+
+  /** An engine behind HTTP. */
+  FleetWorker open(WorkerSpec spec) {
+    Upstream engine = upstream(spec.url(), spec.apiKey());
+    return worker(spec.name(), spec, engine, renderer(spec.renderer()));
+  }
+
+  private synchronized FleetWorker worker(
+      String name, WorkerSpec spec, Upstream upstream, @Nullable Renderer renderer) {
+    return new FleetWorker(next++, name, spec, upstream, renderer, new Breaker(health.breaker()));
+  }
+
+  private synchronized @Nullable Renderer renderer(@Nullable RendererSpec of) {
+    return of == null
+        ? null
+        : renderers.computeIfAbsent(
+            of, any -> new Renderer(any, upstream(any.url(), any.apiKey())));
+  }
+
+  private Upstream upstream(URI url, @Nullable ApiKey key) {
+    Upstream http = new HttpUpstream(vertx, url, health.connectTimeoutMs(), clockNs);
+    return key == null ? http : new KeyedUpstream(http, key);
+  }
+
+  /** How prompts move between workers. */
+  Transfers transfers(DisaggSettings disagg) {
+    return new Transfers(
+        disagg,
+        url -> new HttpUpstream(vertx, url, health.connectTimeoutMs(), clockNs),
+        health.timeoutMs());
+  }
+}

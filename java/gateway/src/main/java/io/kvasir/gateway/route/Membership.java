@@ -1,0 +1,56 @@
+package io.kvasir.gateway.route;
+
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * Whether a worker belongs to the gateway and takes new requests, and how many it serves.
+ * Thread-safe.
+ */
+public final class Membership {
+
+  private final AtomicInteger activeRequests = new AtomicInteger();
+  private volatile boolean cordoned;
+  private volatile boolean left;
+
+  Membership() {}
+
+  /** {@return requests of this gateway in flight at the worker} */
+  public int activeRequests() {
+    return activeRequests.get();
+  }
+
+  /** A request is sent to the worker. */
+  public void onSent() {
+    activeRequests.incrementAndGet();
+  }
+
+  /** A request that was sent is over. */
+  public void onFinished() {
+    activeRequests.decrementAndGet();
+  }
+
+  /** {@return whether an operator keeps new requests away} */
+  public boolean cordoned() {
+    return cordoned;
+  }
+
+  /**
+   * Keeps new requests away, or no longer. Those in progress go on, and so do those that only this
+   * worker can serve.
+   *
+   * @param now whether new requests stay away
+   */
+  public void cordon(boolean now) {
+    cordoned = now;
+  }
+
+  /** {@return whether it no longer belongs to the gateway; its requests in progress go on} */
+  public boolean hasLeft() {
+    return left;
+  }
+
+  /** It no longer belongs to the gateway. */
+  void leave() {
+    left = true;
+  }
+}

@@ -1,0 +1,109 @@
+package io.kvasir.cli.serve;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.kvasir.cli.Outcome;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Workers of a running gateway, changed by {@code kvasir workers} and by its file. */
+@Tag("process")
+class WorkersCommandTest {
+
+  private final List<ServingProcess> open = new ArrayList<>();
+
+  @TempDir private Path folder;
+
+  @AfterEach
+  void close() {
+    for (int i = open.size() - 1; i >= 0; i--) {
+      open.get(i).close();
+    }
+  }
+
+  private ServingProcess with(ServingProcess process) {
+    open.add(process);
+    return process;
+  }
+
+  private ServingProcess engine() throws IOException {
+    return with(ServingProcess.engine("--ranks", "2"));
+  }
+
+  private static String id(ServingProcess engine) {
+    return URI.create(engine.url()).getAuthority();
+  }
+
+  private static Outcome workers(ServingProcess gateway, String words) {
+    return Outcome.of(Map.of(), "workers --admin-url " + gateway.adminUrl() + words);
+  }
+
+  @Test
+  void workersAreListedAddedDrainedAndRemoved() throws Exception {
+    Path key = Files.writeString(folder.resolve("admin.key"), "operators-only\n");
+    String withKey = " --admin-key-file " + key;
+    ServingProcess first = engine();
+    ServingProcess second = engine();
+    ServingProcess gateway =
+        with(ServingProcess.gateway(List.of(first.url()), "--admin-key-file", key.toString()));
+    Outcome refused = workers(gateway, " add " + second.url());
+    assertThat(refused.exitCode()).isEqualTo(1);
+    assertThat(refused.err()).contains("Authorization");
+
+    assertThat(workers(gateway, " add " + second.url() + withKey).exitCode()).isZero();
+    assertThat(workers(gateway, "").out()).contains(id(first), id(second), "serving");
+    assertThat(workers(gateway, " drain " + id(first) + withKey).out()).contains("cordoned");
+    assertThat(workers(gateway, " uncordon " + id(first) + withKey).out()).contains("serving");
+    assertThat(workers(gateway, " remove " + id(first) + withKey).exitCode()).isZero();
+    assertThat(workers(gateway, " --format json").json()).hasSize(1);
+    assertThat(ServingProcess.post(gateway.url() + "/v1/completions", ask()).statusCode())
+        .isEqualTo(200);
+
+    Outcome unknown = workers(gateway, " cordon x:1" + withKey);
+    assertThat(unknown.exitCode()).isEqualTo(1);
+    assertThat(unknown.err()).contains("there is no worker 'x:1'");
+    assertThat(workers(gateway, " remove").exitCode()).isEqualTo(2);
+    Outcome nowhere = Outcome.of(Map.of(), "workers --admin-url http://127.0.0.1:1");
+    assertThat(nowhere.exitCode()).isEqualTo(1);
+    assertThat(nowhere.err()).contains("no gateway has its admin port at");
+  }
+
+  private static String ask() {
+    return "{\"model\":\"kvasir\",\"prompt\":\"Hello\",\"max_tokens\":2}";
+  }
+
+  @Test
+  void aHangUpReadsTheWorkersOfTheFile() throws Exception {
+    ServingProcess.requireHangUps();
+    ServingProcess first = engine();
+    ServingProcess second = engine();
+    Path file = folder.resolve("serve.yaml");
+    Files.writeString(file, "worker: [" + first.url() + "]\n");
+    ServingProcess gateway = with(ServingProcess.gateway(List.of(), "--config", file.toString()));
+
+    Files.writeString(file, "worker: [" + first.url() + ", " + second.url() + "]\nport: 1\n");
+    gateway.hangUp();
+    gateway.await("two workers", () -> gateway.metric("kvasir_worker_healthy") == 2);
+    assertThat(gateway.output()).contains("1 workers come, 0 go, 1 stay");
+
+    Files.writeString(file, "worker: [nonsense]\n");
+    gateway.hangUp();
+    gateway.await("an error", () -> gateway.output().contains("the workers stay as they are"));
+    assertThat(gateway.metric("kvasir_worker_healthy")).isEqualTo(2);
+
+    Files.writeString(file, "worker: [" + second.url() + "]\n");
+    gateway.hangUp();
+    gateway.await("one worker", () -> gateway.metric("kvasir_worker_healthy") == 1);
+    assertThat(ServingProcess.post(gateway.url() + "/v1/completions", ask()).statusCode())
+        .isEqualTo(200);
+  }
+}

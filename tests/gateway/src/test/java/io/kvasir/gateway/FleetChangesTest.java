@@ -1,0 +1,178 @@
+package io.kvasir.gateway;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import io.kvasir.gateway.RawClient.Reply;
+import io.kvasir.testing.harness.Await;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Workers that are added, kept from new requests and removed while the gateway serves. */
+class FleetChangesTest {
+
+  private static final String KEY = "operators-only";
+
+  private static Reply add(TestGateway gateway, ScriptedEngine engine) {
+    return gateway.change("POST", "", "{'worker':'http://" + engine.name() + "'}", KEY);
+  }
+
+  private static Reply cordon(TestGateway gateway, ScriptedEngine engine, boolean cordoned) {
+    return gateway.change("PATCH", "/" + engine.name(), "{'cordoned':" + cordoned + "}", KEY);
+  }
+
+  private static Reply remove(TestGateway gateway, ScriptedEngine engine) {
+    return gateway.change("DELETE", "/" + engine.name(), "", KEY);
+  }
+
+  private static JsonNode worker(TestGateway gateway, ScriptedEngine engine) {
+    return gateway.admin("/kvasir/workers/" + engine.name()).json();
+  }
+
+  private static void awaitHealthy(TestGateway gateway, ScriptedEngine engine) {
+    Await.until("a healthy worker", () -> worker(gateway, engine).path("healthy").asBoolean());
+  }
+
+  @Test
+  void aWorkerComesServesAndGoes() {
+    try (ScriptedEngine first = ScriptedEngine.good();
+        ScriptedEngine second = ScriptedEngine.good();
+        TestGateway gateway = TestGateway.of(first).adminKey(KEY).start()) {
+      assertThat(add(gateway, second).status()).isEqualTo(201);
+      awaitHealthy(gateway, second);
+      assertThat(cordon(gateway, first, true).json().path("state").asText()).isEqualTo("cordoned");
+      int before = first.received();
+      for (int i = 0; i < 10; i++) {
+        gateway.works();
+      }
+      assertThat(first.received()).isEqualTo(before);
+      assertThat(second.received()).isGreaterThanOrEqualTo(10);
+      assertThat(remove(gateway, first).status()).isEqualTo(200);
+      Await.until("the first has gone", () -> worker(gateway, first).has("error"));
+      gateway.works();
+      assertThat(gateway.admin("/kvasir/workers").json()).hasSize(1);
+      assertThat(gateway.metrics()).contains(second.name()).doesNotContain(first.name());
+    }
+  }
+
+  @Test
+  void aWorkerThatGoesEndsItsStreams() throws Exception {
+    CountDownLatch removed = new CountDownLatch(1);
+    try (ScriptedEngine first =
+            ScriptedEngine.start(
+                (request, link) -> {
+                  link.stream();
+                  link.token("Hello");
+                  Await.opened("the removal", removed);
+                  link.token(" you");
+                  link.endStream();
+                });
+        ScriptedEngine second = ScriptedEngine.good();
+        TestGateway gateway = TestGateway.of(first).adminKey(KEY).start();
+        RawClient client = gateway.client()) {
+      client.send(RawClient.post(TestGateway.CHAT, TestGateway.ASK_STREAM));
+      assertThat(client.head().status()).isEqualTo(200);
+      assertThat(client.event()).contains("Hello");
+      add(gateway, second);
+      awaitHealthy(gateway, second);
+      remove(gateway, first);
+      JsonNode leaving = worker(gateway, first);
+      assertThat(leaving.path("state").asText()).isEqualTo("leaving");
+      assertThat(leaving.path("active_requests").asInt()).isEqualTo(1);
+      gateway.works();
+      removed.countDown();
+      assertThat(client.event()).contains(" you");
+      assertThat(client.event()).contains("[DONE]");
+      assertThat(client.event()).isNull();
+      Await.until("the first has gone", () -> worker(gateway, first).has("error"));
+    }
+  }
+
+  @Test
+  void aWorkerThatGoesHasNoLongerThanADrain() throws Exception {
+    CountDownLatch over = new CountDownLatch(1);
+    try (ScriptedEngine first =
+            ScriptedEngine.start(
+                (request, link) -> {
+                  link.stream();
+                  link.token("Hello");
+                  Await.opened("the end of the test", over);
+                });
+        TestGateway gateway = TestGateway.of(first).adminKey(KEY).drainMs(300).start();
+        RawClient client = gateway.client()) {
+      client.send(RawClient.post(TestGateway.CHAT, TestGateway.ASK_STREAM));
+      assertThat(client.head().status()).isEqualTo(200);
+      assertThat(client.event()).contains("Hello");
+      remove(gateway, first);
+      Await.until("the first has gone", () -> worker(gateway, first).has("error"));
+      client.isCut();
+      assertThat(gateway.post(TestGateway.CHAT, TestGateway.ASK).status()).isEqualTo(503);
+      over.countDown();
+    }
+  }
+
+  @Test
+  void aWorkerWithOtherKeysStartsAnew() {
+    try (ScriptedEngine engine = ScriptedEngine.good();
+        TestGateway gateway = TestGateway.of(engine).adminKey(KEY).start()) {
+      String same = "{'worker':'http://" + engine.name() + "'}";
+      assertThat(gateway.change("PUT", "/" + engine.name(), same, KEY).status()).isEqualTo(200);
+      assertThat(gateway.gateway().fleets().workers().get(0).id()).isZero();
+      String other = "{'worker':'http://" + engine.name() + ",block_size=64','cordoned':false}";
+      assertThat(gateway.change("PUT", "/" + engine.name(), other, KEY).status()).isEqualTo(200);
+      awaitHealthy(gateway, engine);
+      assertThat(gateway.gateway().fleets().workers().get(0).id()).isEqualTo(1);
+      Await.until(
+          "the fleet has the block size of its only worker",
+          () -> gateway.gateway().fleets().fleet("m").tokensPerBlock() == 64);
+      gateway.works();
+    }
+  }
+
+  @Test
+  void onlyTheKeyChangesWorkers() {
+    try (ScriptedEngine engine = ScriptedEngine.good();
+        TestGateway open = TestGateway.of(engine).start();
+        TestGateway gateway = TestGateway.of(engine).adminKey(KEY).start()) {
+      Reply refused = open.change("DELETE", "/" + engine.name(), "", KEY);
+      assertThat(refused.status()).isEqualTo(403);
+      assertThat(refused.message()).contains("--admin-key-file");
+      for (String wrong : new String[] {"", "operators-onlz", KEY + "x", "x"}) {
+        Reply reply = gateway.change("DELETE", "/" + engine.name(), "", wrong);
+        assertThat(reply.status()).isEqualTo(401);
+        assertThat(reply.code()).isEqualTo("invalid_api_key");
+      }
+      assertThat(gateway.admin("/kvasir/workers").json()).hasSize(1);
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '`',
+      value = {
+        "POST | | {} | 400 | worker must be a text URL",
+        "POST | | [] | 400 | the body must be a JSON object",
+        "POST | | nothing | 400 | the body must be JSON",
+        "POST | | {'worker':'x'} | 400 | worker is wrong: ",
+        "POST | | {'worker':'http://a:1','weight':2} | 400 | one of [cordoned, worker]",
+        "POST | | {'worker':'http://a:1','cordoned':1} | 400 | cordoned must be true or false",
+        "PUT | /b:1 | {'worker':'http://a:1'} | 400 | the path must end with a:1",
+        "PATCH | /b:1 | {} | 400 | cordoned must be true or false",
+        "PATCH | /b:1 | {'cordoned':true} | 404 | there is no worker 'b:1'",
+        "DELETE | /b:1 | | 404 | there is no worker 'b:1'",
+        "DELETE | | | 405 | GET or POST",
+        "POST | /b:1 | {} | 405 | GET, PUT, PATCH or DELETE",
+      })
+  void wrongChangesAreRefused(String method, String path, String body, int status, String why) {
+    try (ScriptedEngine engine = ScriptedEngine.good();
+        TestGateway gateway = TestGateway.of(engine).adminKey(KEY).start()) {
+      Reply reply = gateway.change(method, path == null ? "" : path, body == null ? "" : body, KEY);
+      assertThat(reply.status()).as(reply.text()).isEqualTo(status);
+      assertThat(reply.message()).contains(why);
+      assertThat(gateway.admin("/kvasir/workers").json()).hasSize(1);
+    }
+  }
+}

@@ -1,0 +1,189 @@
+package io.kvasir.gateway;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.kvasir.exchange.http.TlsFiles;
+import io.kvasir.testing.harness.ChildProcess;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.security.KeyStore;
+import java.security.cert.X509Certificate;
+import java.util.Base64;
+import java.util.List;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.TrustManagerFactory;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The public port with TLS: certificates that are used, read again and refused. */
+@Tag("process")
+@Tag("jdk")
+class TlsTest {
+
+  private static final char[] PASSWORD = "changeit".toCharArray();
+
+  @TempDir private Path folder;
+
+  /** A key store with a new key and its certificate, by the JDK's own tool. */
+  private KeyStore keys(String name, String algorithm, String... more) throws Exception {
+    Path store = folder.resolve(name + ".p12");
+    ProcessBuilder tool =
+        new ProcessBuilder(
+            Path.of(System.getProperty("java.home"), "bin", "keytool").toString(),
+            "-genkeypair",
+            "-alias",
+            "own",
+            "-keyalg",
+            algorithm,
+            "-dname",
+            "CN=" + name,
+            "-ext",
+            "san=dns:localhost,ip:127.0.0.1",
+            "-storetype",
+            "PKCS12",
+            "-keystore",
+            store.toString(),
+            "-storepass",
+            new String(PASSWORD));
+    tool.command().addAll(List.of(more));
+    assertThat(ChildProcess.run("keytool", tool.redirectErrorStream(true)).exitCode()).isZero();
+    KeyStore keys = KeyStore.getInstance("PKCS12");
+    try (InputStream in = Files.newInputStream(store)) {
+      keys.load(in, PASSWORD);
+    }
+    return keys;
+  }
+
+  private static String pem(String kind, byte[] bytes) {
+    String text = Base64.getMimeEncoder(64, new byte[] {'\n'}).encodeToString(bytes);
+    return "-----BEGIN " + kind + "-----\n" + text + "\n-----END " + kind + "-----\n";
+  }
+
+  /** Writes certificate and key, each whole. */
+  private TlsFiles files(String name, KeyStore certificate, KeyStore key) throws Exception {
+    TlsFiles files = new TlsFiles(folder.resolve(name + ".crt"), folder.resolve(name + ".key"));
+    write(files.certificate(), pem("CERTIFICATE", certificate.getCertificate("own").getEncoded()));
+    write(files.key(), pem("PRIVATE KEY", key.getKey("own", PASSWORD).getEncoded()));
+    return files;
+  }
+
+  private static void write(Path file, String text) throws IOException {
+    Path next = file.resolveSibling(file.getFileName() + ".next");
+    Files.writeString(next, text);
+    Files.move(next, file, StandardCopyOption.REPLACE_EXISTING);
+  }
+
+  private static HttpClient client(KeyStore... trusted) throws Exception {
+    KeyStore all = KeyStore.getInstance("PKCS12");
+    all.load(null, null);
+    for (int i = 0; i < trusted.length; i++) {
+      all.setCertificateEntry("trusted" + i, trusted[i].getCertificate("own"));
+    }
+    TrustManagerFactory managers =
+        TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+    managers.init(all);
+    SSLContext context = SSLContext.getInstance("TLS");
+    context.init(null, managers.getTrustManagers(), null);
+    return HttpClient.newBuilder().sslContext(context).build();
+  }
+
+  private static HttpResponse<String> ask(HttpClient client, TestGateway gateway, String body)
+      throws Exception {
+    URI url = URI.create("https://127.0.0.1:" + gateway.gateway().port() + TestGateway.CHAT);
+    HttpRequest.BodyPublisher text =
+        HttpRequest.BodyPublishers.ofString(body, StandardCharsets.UTF_8);
+    HttpResponse<String> reply =
+        client.send(
+            HttpRequest.newBuilder(url)
+                .header("content-type", "application/json")
+                .POST(text)
+                .build(),
+            HttpResponse.BodyHandlers.ofString());
+    assertThat(reply.statusCode()).as(reply.body()).isEqualTo(200);
+    return reply;
+  }
+
+  private static String subject(HttpResponse<?> reply) throws Exception {
+    X509Certificate own =
+        (X509Certificate) reply.sslSession().orElseThrow().getPeerCertificates()[0];
+    return own.getSubjectX500Principal().getName();
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"RSA", "EC"})
+  void clientsThatTrustTheCertificateAreServed(String algorithm) throws Exception {
+    KeyStore keys = keys("first", algorithm);
+    try (ScriptedEngine engine = ScriptedEngine.good();
+        TestGateway gateway = TestGateway.of(engine).tls(files("first", keys, keys)).start()) {
+      HttpResponse<String> whole = ask(client(keys), gateway, TestGateway.ASK);
+      assertThat(whole.body()).contains("Hello you");
+      assertThat(whole.sslSession().orElseThrow().getProtocol()).isEqualTo("TLSv1.3");
+      assertThat(ask(client(keys), gateway, TestGateway.ASK_STREAM).body()).contains("[DONE]");
+      assertThatThrownBy(() -> ask(client(keys("other", "EC")), gateway, TestGateway.ASK))
+          .isInstanceOf(IOException.class);
+      try (RawClient plain = gateway.client()) { // HTTP without TLS
+        plain.send("GET /v1/models HTTP/1.1\r\nHost: x\r\n\r\n");
+        assertThat(plain.isDisconnected() || plain.isClosed()).isTrue();
+      } catch (RuntimeException | AssertionError e) {
+        // an alert of TLS is no reply
+      }
+      assertThat(ask(client(keys), gateway, TestGateway.ASK).statusCode()).isEqualTo(200);
+    }
+  }
+
+  @Test
+  void aNewCertificateIsForNewConnections() throws Exception {
+    KeyStore first = keys("first", "EC");
+    KeyStore second = keys("second", "RSA");
+    TlsFiles files = files("server", first, first);
+    try (ScriptedEngine engine = ScriptedEngine.good();
+        TestGateway gateway = TestGateway.of(engine).tls(files).start()) {
+      HttpClient before = client(first, second);
+      assertThat(subject(ask(before, gateway, TestGateway.ASK))).isEqualTo("CN=first");
+      files("server", second, second);
+      gateway.gateway().reloadTls();
+      HttpClient after = client(first, second);
+      assertThat(subject(ask(after, gateway, TestGateway.ASK))).isEqualTo("CN=second");
+      assertThat(subject(ask(before, gateway, TestGateway.ASK))).isEqualTo("CN=first");
+
+      files("server", first, second);
+      assertThatThrownBy(() -> gateway.gateway().reloadTls())
+          .isInstanceOf(IOException.class)
+          .hasMessageContaining("are no certificate and key");
+      HttpResponse<String> still = ask(client(first, second), gateway, TestGateway.ASK);
+      assertThat(subject(still)).isEqualTo("CN=second");
+    }
+  }
+
+  @Test
+  void wrongFilesEndTheStart() throws Exception {
+    KeyStore good = keys("good", "EC");
+    KeyStore past = keys("past", "EC", "-startdate", "-10d", "-validity", "5");
+    TlsFiles files = files("good", good, good);
+    refused(files("mixed", good, keys("other", "EC")), "is not the key of");
+    refused(files("kinds", good, keys("rsa", "RSA")), "does not match algorithm");
+    refused(files("past", past, past), "is not valid today");
+    refused(new TlsFiles(folder.resolve("none"), files.key()), "cannot be read");
+    refused(new TlsFiles(files.key(), files.key()), "are no certificate and key");
+    refused(new TlsFiles(files.certificate(), files.certificate()), "are no certificate and key");
+  }
+
+  private static void refused(TlsFiles files, String why) {
+    try (ScriptedEngine engine = ScriptedEngine.good()) {
+      assertThatThrownBy(() -> TestGateway.of(engine).tls(files).start().close())
+          .hasMessageContaining(why);
+    }
+  }
+}

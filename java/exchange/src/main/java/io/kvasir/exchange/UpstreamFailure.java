@@ -1,5 +1,7 @@
 package io.kvasir.exchange;
 
+import java.util.Locale;
+
 /**
  * Why a reply ended early. Immutable.
  *
@@ -24,6 +26,11 @@ public record UpstreamFailure(Kind kind, String message) {
     INVALID,
     /** A time limit passed. */
     TIMEOUT
+  }
+
+  /** {@return what failed, as metrics name it} */
+  public String reason() {
+    return kind.name().toLowerCase(Locale.ROOT);
   }
 
   /** {@return the failure in words for logs, which have none of the engine's own} */

@@ -207,9 +207,13 @@ final class FleetChanges implements FleetControl {
     }
     worker.upstream().close();
     leaving.remove(worker);
-    if (named(worker.name()) == null) { // its last requests have counted since
-      metrics.forgetWorker(worker.name());
-    }
+    loop.after(POLL_MS, () -> forget(worker.name())); // its last requests count until then
     LOG.info("worker {} has gone", worker.name());
+  }
+
+  private synchronized void forget(String name) {
+    if (named(name) == null) {
+      metrics.forgetWorker(name);
+    }
   }
 }

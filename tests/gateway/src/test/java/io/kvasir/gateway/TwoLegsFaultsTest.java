@@ -14,8 +14,11 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Failures of one leg of a request, and clients that leave: no other request is hurt. */
 class TwoLegsFaultsTest {
@@ -31,7 +34,8 @@ class TwoLegsFaultsTest {
   private static final String PREFILLED =
       "{\"id\":\"x\",\"object\":\"chat.completion\",\"choices\":[{\"index\":0,\"message\":"
           + "{\"role\":\"assistant\",\"content\":\"H\"},\"finish_reason\":\"length\"}],"
-          + "\"kv_transfer_params\":{\"do_remote_prefill\":true,\"remote_request_id\":\"r1\"}}";
+          + "\"kv_transfer_params\":{\"do_remote_prefill\":true,\"remote_engine_id\":\"e\","
+          + "\"remote_host\":\"h\",\"remote_port\":5600,\"remote_request_id\":\"r1\"}}";
 
   private final List<ScriptedEngine> engines = new ArrayList<>();
 
@@ -237,6 +241,103 @@ class TwoLegsFaultsTest {
         assertThat(reply.text()).contains("too long");
         assertIdle(gateway);
       }
+    }
+  }
+
+  @Test
+  void aWorkerWithoutARoleServesWhatNoDecodeWorkerTakes() {
+    ScriptedEngine prefill = engine((request, link) -> link.json(200, PREFILLED));
+    ScriptedEngine dead = engine((request, link) -> link.close());
+    ScriptedEngine whole = engine(EngineLink::answer);
+    String both = "http://" + whole.name();
+    try (TestGateway gateway = TestGateway.of(List.of(prefill(prefill), both)).start()) {
+      assertThat(gateway.post(CHAT, ASK).status()).isEqualTo(200);
+      assertThat(prefill.received()).isZero();
+      assertIdle(gateway);
+    }
+    try (TestGateway gateway =
+        TestGateway.of(List.of(prefill(prefill), decode(dead), both)).start()) {
+      while (dead.received() == 0) {
+        assertThat(gateway.post(CHAT, ASK).status()).isEqualTo(200);
+      }
+      assertThat(body(whole.next()).has("kv_transfer_params")).isFalse();
+      assertIdle(gateway);
+    }
+  }
+
+  @Test
+  void aTransferThatFailsBeginsAtAnotherPrefillWorker() {
+    List<ScriptedEngine> prefills = new ArrayList<>();
+    for (int i = 0; i < 2; i++) {
+      prefills.add(engine((request, link) -> link.json(200, PREFILLED)));
+    }
+    AtomicBoolean failed = new AtomicBoolean();
+    ScriptedEngine decode =
+        engine(
+            (request, link) -> {
+              if (failed.getAndSet(true)) {
+                EngineLink.answer(request, link);
+              } else {
+                link.json(500, "{\"error\":\"KVTransferError\"}");
+              }
+            });
+    String flavor = ",flavor=sglang";
+    try (TestGateway gateway =
+        TestGateway.of(
+                List.of(
+                    prefill(prefills.get(0)) + flavor,
+                    prefill(prefills.get(1)) + flavor,
+                    decode(decode) + flavor))
+            .start()) {
+      assertThat(gateway.post(CHAT, ASK).status()).isEqualTo(200);
+      Await.until(
+          "each prefill worker has had the prompt once",
+          () -> prefills.stream().allMatch(each -> each.received() == 1));
+      assertThat(decode.received()).isEqualTo(2);
+      assertIdle(gateway);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "{}",
+        "{\"choices\":[]}",
+        "{\"choices\":[{\"finish_reason\":\"length\"}],\"kv_transfer_params\":{}}",
+        "{\"kv_transfer_params\":{\"do_remote_prefill\":true,\"remote_engine_id\":null,"
+            + "\"remote_host\":\"h\",\"remote_port\":1}}",
+        "{\"kv_transfer_params\":{\"do_remote_prefill\":true,\"remote_engine_id\":\"e\","
+            + "\"remote_host\":\"h\",\"remote_port\":1,\"remote_request_id\":null}}",
+      })
+  void aTransferWithoutAnAddressIsNotHandedOver(String nonsense) {
+    List<String> workers = new ArrayList<>();
+    for (int i = 0; i < 3; i++) {
+      workers.add(prefill(engine((request, link) -> link.json(200, nonsense))));
+    }
+    ScriptedEngine decode = engine(EngineLink::answer);
+    workers.add(decode(decode));
+    try (TestGateway gateway = TestGateway.of(workers).start()) {
+      assertThat(gateway.post(CHAT, ASK).status()).isEqualTo(200);
+      assertThat(body(decode.next()).has("kv_transfer_params")).isFalse();
+      assertThat(gateway.metrics())
+          .contains("kvasir_local_prefills_total{reason=\"prefill_failed\"} 1");
+      assertIdle(gateway);
+    }
+  }
+
+  /** The engine has freed the blocks of an answer that its first token ends. */
+  @Test
+  void anAnswerThatEndsWithItsFirstTokenIsDecodesAlone() {
+    String ended = "{\"choices\":[{\"finish_reason\":\"stop\"}],\"kv_transfer_params\":null}";
+    ScriptedEngine prefill = engine((request, link) -> link.json(200, ended));
+    ScriptedEngine decode = engine(EngineLink::answer);
+    try (TestGateway gateway = TestGateway.of(List.of(prefill(prefill), decode(decode))).start()) {
+      assertThat(gateway.post(CHAT, ASK).status()).isEqualTo(200);
+      assertThat(prefill.received()).isEqualTo(1);
+      assertThat(gateway.metrics())
+          .contains("kvasir_local_prefills_total{reason=\"prefill_ended\"} 1")
+          .doesNotContain("kvasir_retries_total{");
+      assertIdle(gateway);
     }
   }
 }

@@ -10,13 +10,6 @@ import io.kvasir.gateway.worker.DisaggSpec;
  */
 final class NixlPush implements TransferDialect {
 
-  private static final String REQUEST_ID = "x-request-id";
-
-  /** Names the transfer at both engines: clients can repeat the ids of their requests. */
-  private static String id(Transfer transfer) {
-    return transfer.requestId() + "-" + Long.toHexString(transfer.id());
-  }
-
   @Override
   public boolean needsRank() {
     return true;
@@ -30,7 +23,7 @@ final class NixlPush implements TransferDialect {
   @Override
   public LegBody prefill(Transfer transfer) {
     return FirstToken.of(transfer)
-        .header(REQUEST_ID, id(transfer))
+        .header(NixlPull.REQUEST_ID, transfer.legId())
         .set(BodyField.KV_TRANSFER_PARAMS, NixlPull.TO_PREFILL);
   }
 
@@ -39,14 +32,14 @@ final class NixlPush implements TransferDialect {
     DisaggSpec prefill = transfer.prefill().spec().disagg();
     int rank = Math.max(0, transfer.prefillRank());
     return new LegBody()
-        .header(REQUEST_ID, id(transfer))
+        .header(NixlPull.REQUEST_ID, transfer.legId())
         .set(
             BodyField.KV_TRANSFER_PARAMS,
             "{\"do_remote_decode\":false,\"do_remote_prefill\":true,\"remote_block_ids\":null,"
                 + "\"remote_engine_id\":"
                 + JsonText.quoted(transfer.peer().engineId())
                 + ",\"remote_request_id\":"
-                + JsonText.quoted(id(transfer))
+                + JsonText.quoted(transfer.legId())
                 + ",\"remote_host\":"
                 + JsonText.quoted(prefill.sideChannelHost())
                 + ",\"remote_port\":"

@@ -6,6 +6,8 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import io.kvasir.exchange.EventLoop;
 import io.kvasir.exchange.Upstream;
 import io.kvasir.gateway.route.FleetWorker;
+import io.kvasir.gateway.worker.DisaggDialect;
+import io.kvasir.gateway.worker.DisaggSpec;
 import io.kvasir.gateway.worker.EngineQuestion;
 import java.io.IOException;
 import java.net.URI;
@@ -170,7 +172,7 @@ final class PeerDirectory implements AutoCloseable {
   private void answer(FleetWorker worker, @Nullable Known answered) {
     List<Waiting> waiting;
     synchronized (asked) {
-      if (answered != null) {
+      if (answered != null && !worker.membership().hasLeft()) {
         known.put(worker, answered);
       }
       waiting = asked.getOrDefault(worker, List.of());
@@ -186,9 +188,16 @@ final class PeerDirectory implements AutoCloseable {
     }
   }
 
-  /** A transfer from a worker has failed: its engine is asked again. */
+  /** A transfer from a worker has failed: its engine is asked again. Or the worker has left. */
   void forget(FleetWorker worker) {
     known.remove(worker);
+    DisaggSpec spec = worker.spec().disagg();
+    if (worker.membership().hasLeft() && spec.dialect() == DisaggDialect.MOONCAKE) {
+      Upstream server = bootstraps.remove(URI.create(spec.bootstrapUrl()));
+      if (server != null) {
+        server.close();
+      }
+    }
   }
 
   @Override

@@ -30,8 +30,17 @@ public final class PrefillAnswer {
   private static final ObjectMapper MAPPER =
       new ObjectMapper().enable(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS);
   private static final String CHOICES = "choices";
+  private static final String STOP_REASON = "stop_reason";
+  private static final String STATUS = "status";
   private static final Set<String> KEPT =
-      Set.of(CHOICES, "kv_transfer_params", "disaggregated_params", "prompt_token_ids", "usage");
+      Set.of(
+          CHOICES,
+          STOP_REASON,
+          STATUS,
+          "kv_transfer_params",
+          "disaggregated_params",
+          "prompt_token_ids",
+          "usage");
 
   private final byte[] json;
   private final Map<String, String> members;
@@ -107,6 +116,14 @@ public final class PrefillAnswer {
   /** The choices; missing if there are none. O(bytes) on each call. */
   JsonNode choices() {
     return read(CHOICES);
+  }
+
+  /** Whether the model has ended the answer with its first token, and not the limit of tokens. */
+  boolean isEnded() {
+    JsonNode reason = choices().path(0).path("finish_reason");
+    return (reason.isTextual() && !reason.textValue().equals("length"))
+        || "\"completed\"".equals(member(STATUS))
+        || !"\"max_tokens\"".equals(members.getOrDefault(STOP_REASON, "\"max_tokens\""));
   }
 
   /** A member of the answer; missing if it has none. O(bytes) on each call. */

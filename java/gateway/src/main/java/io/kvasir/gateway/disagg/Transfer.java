@@ -31,6 +31,11 @@ public record Transfer(
     PeerFacts peer,
     @Nullable String earlier) {
 
+  /** {@return a request id of both engines' own: clients can repeat the ids of their requests} */
+  String legId() {
+    return requestId + "-" + Long.toHexString(id);
+  }
+
   /** {@return the transfer without the KV of an earlier answer} */
   public Transfer withoutEarlier() {
     return new Transfer(

@@ -50,6 +50,17 @@ public interface TransferDialect {
   LegBody decode(Transfer transfer, PrefillAnswer answer);
 
   /**
+   * Whether the engine has freed the prompt's blocks, because the answer ended with its first
+   * token.
+   *
+   * @param answer the first leg's answer
+   * @return whether a decode worker is to compute the prompt
+   */
+  default boolean hasFreed(PrefillAnswer answer) {
+    return false;
+  }
+
+  /**
    * Checks the answer to the first leg of a dialect whose legs follow one another.
    *
    * @param answer the answer

@@ -386,7 +386,7 @@ final class Arrival {
             exchange, inbound, placing, services, shared.owners(), tally, shared.runs()::remove);
     ModelFleet prefills = owner == null ? Splitting.prefills(services, inbound, fleet) : null;
     if (fleet != null && prefills != null) {
-      run.split(placing.prefills(prefills, fleet), Splitting.decodesWhole(fleet));
+      run.split(placing.prefills(prefills, fleet));
     }
     shared.runs().add(run);
     run.start();

@@ -59,10 +59,38 @@ final class CandidateWorkers {
     tried.add(worker);
   }
 
-  /** Whether a worker is left that can take the request. */
+  /** The request may return to a worker: there is no other. */
+  void onSpared(FleetWorker worker) {
+    tried.remove(worker);
+  }
+
+  /** Whether a worker is left that can take the request, or a part of it. */
   boolean hasOther(long nowNs) {
     boolean panics = panics();
     return owner == null && all.stream().anyMatch(worker -> isLeft(worker, panics, nowNs));
+  }
+
+  /** Whether a worker is left that can take a part of the request. */
+  boolean hasOther(Leg leg) {
+    return leastLoaded(leg) != null;
+  }
+
+  /** Whether workers are left that serve whole requests, and none that answers for others. */
+  boolean isOnlyWhole() {
+    return !hasOther(Leg.DECODE) && hasOther(Leg.WHOLE);
+  }
+
+  /**
+   * Whether a worker's role lets it serve a part of the request: workers without a role have no
+   * part in transfers, and those of some protocols cannot answer without one.
+   */
+  private boolean serves(FleetWorker worker, Leg leg) {
+    return switch (leg) {
+      case PREFILL -> true;
+      case DECODE -> worker.role() == WorkerRole.DECODE;
+      case WHOLE ->
+          worker.servesWhole() || !inbound.endpoint().generates() || inbound.passesTransfer();
+    };
   }
 
   private boolean panics() {
@@ -75,13 +103,14 @@ final class CandidateWorkers {
         && (inbound.model().isEmpty() || worker.models().contains(inbound.model()));
   }
 
-  /** The worker with the fewest requests of those that are left; null if none is. */
-  @Nullable FleetWorker leastLoaded() {
+  /** The worker with the fewest requests of those that are left for a leg; null if none is. */
+  @Nullable FleetWorker leastLoaded(Leg leg) {
     long nowNs = services.nowNs();
     FleetWorker least = null;
     boolean panics = panics();
     for (FleetWorker worker : all) {
-      if (isLeft(worker, panics, nowNs)
+      if (serves(worker, leg)
+          && isLeft(worker, panics, nowNs)
           && (least == null
               || worker.membership().activeRequests() < least.membership().activeRequests())) {
         least = worker;
@@ -91,8 +120,8 @@ final class CandidateWorkers {
   }
 
   /** Chooses the owner of what the request names, or else the worker with the fewest requests. */
-  void chooseByLoad(Placing.Result result) {
-    FleetWorker least = owner == null ? leastLoaded() : null;
+  void chooseByLoad(Leg leg, Placing.Result result) {
+    FleetWorker least = owner == null ? leastLoaded(leg) : null;
     if (ownerRefuses()) {
       result.onRefused(Refusals.ownerGone());
     } else if (owner != null) {
@@ -112,7 +141,7 @@ final class CandidateWorkers {
     }
     Set<FleetWorker> excluded = new HashSet<>(tried);
     for (FleetWorker worker : among.workers()) {
-      if (leg == Leg.DECODE && worker.role() == WorkerRole.BOTH) { // has no part in transfers
+      if (!serves(worker, leg)) {
         excluded.add(worker);
       }
     }

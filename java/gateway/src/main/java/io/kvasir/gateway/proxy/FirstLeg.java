@@ -18,6 +18,14 @@ interface FirstLeg {
   /** Does what has to be done before a worker for the answer is chosen, and has it chosen. */
   void place();
 
+  /**
+   * Whether what the request of the worker that answers has was made too long ago; {@link #place}
+   * follows.
+   */
+  default boolean isStale() {
+    return false;
+  }
+
   /** What the request of the worker that answers has. */
   LegBody body();
 
@@ -53,6 +61,28 @@ interface FirstLeg {
 
   /** The request is over. */
   void onOver();
+
+  /** A worker for the first leg is chosen: the whole request waits, and is refused. */
+  interface Choosing extends Placing.Result {
+
+    /** The request's attempts at workers that answer. */
+    Answering answering();
+
+    @Override
+    default void onWaiting(Runnable cancel) {
+      answering().onWaiting(cancel);
+    }
+
+    @Override
+    default void onQueued(Runnable cancel) {
+      answering().onQueued(cancel);
+    }
+
+    @Override
+    default void onRefused(Problem problem) {
+      answering().onRefused(problem);
+    }
+  }
 
   /** The request's attempts at workers that answer. */
   interface Answering extends Placing.Result {

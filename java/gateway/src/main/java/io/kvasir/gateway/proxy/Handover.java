@@ -154,7 +154,7 @@ final class Handover {
 
   /** Whether a decode worker's failure can be the transfer's; true at most once. */
   boolean losesOnce() {
-    if (transfer == null || lostOnce || !dialect().isSerial()) {
+    if (transfer == null || lostOnce) {
       return false;
     }
     lostOnce = true;

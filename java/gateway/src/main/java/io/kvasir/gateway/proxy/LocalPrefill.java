@@ -17,10 +17,17 @@ import org.jspecify.annotations.Nullable;
  */
 final class LocalPrefill {
 
+  /** Why a decode worker computes the prompt: no prefill worker is left. */
+  static final String NO_PREFILL_WORKER = "no_prefill_worker";
+
+  /** Why a worker without a role serves the request: no decode worker is left. */
+  static final String NO_DECODE_WORKER = "no_decode_worker";
+
   private final Inbound inbound;
   private final ModelFleet decodes;
   private final CandidateWorkers candidates;
   private final WholeOrApart rule;
+  private boolean counted;
 
   /**
    * Begins.
@@ -69,9 +76,12 @@ final class LocalPrefill {
         });
   }
 
-  /** The decision is carried out. */
+  /** A decision is carried out. The rate of requests counts each of them once. */
   void decided(@Nullable String reason) {
-    rule.decided(reason);
+    if (!counted) {
+      counted = true;
+      rule.decided(reason);
+    }
   }
 
   /** Whether the decision takes the tokens of the prompt. */

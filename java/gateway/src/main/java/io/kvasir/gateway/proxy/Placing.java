@@ -133,7 +133,7 @@ final class Placing {
    */
   void choose(Result result) {
     if (fleet == null || !inbound.endpoint().generates()) {
-      candidates.chooseByLoad(result);
+      candidates.chooseByLoad(leg, result);
     } else if (candidates.ownerRefuses()) {
       result.onRefused(Refusals.ownerGone());
     } else {
@@ -142,6 +142,10 @@ final class Placing {
   }
 
   private void start(ModelFleet among, Result result) {
+    if (local != null && !candidates.hasOther(Leg.PREFILL)) {
+      result.onLocal(LocalPrefill.NO_PREFILL_WORKER);
+      return;
+    }
     FleetRequest request = request(among);
     BodyScan body = inbound.body();
     BodyHold hold = inbound.hold();
@@ -220,7 +224,7 @@ final class Placing {
 
   private Decision questions(ModelFleet among, BodyScan body, Result result) {
     Target owner = candidates.owner();
-    FleetWorker any = owner != null ? owner.worker() : candidates.leastLoaded();
+    FleetWorker any = owner != null ? owner.worker() : candidates.leastLoaded(leg);
     if (any == null) {
       return () -> result.onRefused(Refusals.noWorker(candidates.all()));
     }
@@ -321,7 +325,7 @@ final class Placing {
       if (tokens != null
           && tokens.ids() == null
           && refused.refusal() == Refusal.UNSUPPORTED_REQUEST) {
-        candidates.chooseByLoad(result); // a policy that needs the tokens themselves
+        candidates.chooseByLoad(leg, result); // a policy that needs the tokens themselves
       } else {
         result.onRefused(Refusals.problem(refused, candidates.all()));
       }

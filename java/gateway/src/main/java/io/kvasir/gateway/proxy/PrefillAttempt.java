@@ -62,9 +62,14 @@ final class PrefillAttempt {
     services.transfers().findPeer(booked().worker(), booked().dpRank(), loop, receiver);
   }
 
+  /** The worker is asked for what it must say before the request: its attempt has begun. */
+  void onAsked() {
+    faults.onSent(booked().worker(), services.nowNs());
+  }
+
   /** Sends the request. */
   void send(LegBody body, PrefillLeg.Receiver receiver) {
-    faults.onSent(booked().worker(), services.nowNs());
+    onAsked();
     repeat(body, receiver);
   }
 

@@ -34,6 +34,11 @@ final class PrefillReply {
    */
   static int write(
       Exchange exchange, Inbound inbound, int status, Headers from, byte[] body, Tally tally) {
+    if (exchange.replying() && status == 200) {
+      exchange.write(answer(inbound, new Headers(), body, tally));
+      exchange.end();
+      return 200;
+    }
     if (exchange.replying()) {
       String message = "a prefill worker answered " + status;
       tally.onError(message);
@@ -45,12 +50,8 @@ final class PrefillReply {
     Headers headers = ForwardedHeaders.reply(from, inbound.id());
     headers.remove(CONTENT_LENGTH);
     headers.remove("location");
-    ByteBuf bytes = Unpooled.wrappedBuffer(body);
-    if (status == 200) {
-      Usage usage = Usage.of(bytes);
-      tally.onUsage(usage.inputTokens(), usage.cachedTokens(), usage.outputTokens());
-      bytes = own(inbound, headers, body);
-    }
+    ByteBuf bytes =
+        status == 200 ? answer(inbound, headers, body, tally) : Unpooled.wrappedBuffer(body);
     if (!inbound.streams() || status != 200) {
       headers.set(CONTENT_LENGTH, Integer.toString(bytes.readableBytes()));
     }
@@ -58,6 +59,12 @@ final class PrefillReply {
     exchange.write(bytes);
     exchange.end();
     return status;
+  }
+
+  private static ByteBuf answer(Inbound inbound, Headers headers, byte[] body, Tally tally) {
+    Usage usage = Usage.of(Unpooled.wrappedBuffer(body));
+    tally.onUsage(usage.inputTokens(), usage.cachedTokens(), usage.outputTokens());
+    return own(inbound, headers, body);
   }
 
   /** The answer without what is meant for another worker. */

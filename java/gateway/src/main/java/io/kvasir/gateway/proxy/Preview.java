@@ -15,7 +15,6 @@ import io.kvasir.gateway.tokens.PromptTokens;
 import io.kvasir.gateway.tokens.TokenRequest;
 import io.kvasir.model.Errors;
 import java.util.List;
-import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
@@ -177,16 +176,31 @@ public final class Preview {
     if (prefills != null) {
       Choice first = choice(inbound, prefills, Leg.PREFILL, FleetRequest.NO_WORKER);
       apart = List.of(first, choice(inbound, fleet, Leg.DECODE, worker(first)));
-      long most = services.transfers().settings().maxLocalPrefillTokens();
-      CandidateWorkers candidates = new CandidateWorkers(inbound, fleet.workers(), null, services);
-      local =
-          Splitting.decodesWhole(fleet)
-              ? new LocalPrefill(inbound, prefills, fleet, candidates, most)
-                  .reason(apart.get(0).request())
-              : null;
+      local = local(inbound, prefills, fleet, first.request());
     }
     receiver.onPreview(inbound.model(), tokens, whole, apart, local);
     return true;
+  }
+
+  /** Why a worker that answers would compute the prompt; null if it would not. */
+  private @Nullable String local(
+      Inbound inbound, ModelFleet prefills, ModelFleet decodes, FleetRequest prompt) {
+    CandidateWorkers answering = candidates(inbound, decodes);
+    if (answering.isOnlyWhole()) {
+      return LocalPrefill.NO_DECODE_WORKER;
+    }
+    if (!answering.hasOther(Leg.WHOLE)) {
+      return null;
+    }
+    if (!candidates(inbound, prefills).hasOther(Leg.PREFILL)) {
+      return LocalPrefill.NO_PREFILL_WORKER;
+    }
+    long most = services.transfers().settings().maxLocalPrefillTokens();
+    return new LocalPrefill(inbound, prefills, decodes, answering, most).reason(prompt);
+  }
+
+  private CandidateWorkers candidates(Inbound inbound, ModelFleet fleet) {
+    return new CandidateWorkers(inbound, fleet.workers(), null, services);
   }
 
   /** The worker that would be chosen. */
@@ -199,14 +213,13 @@ public final class Preview {
   }
 
   private Choice choice(Inbound inbound, ModelFleet fleet, Leg leg, long prefilledBy) {
-    boolean panics = services.fleets().ejection().panics(fleet.workers(), inbound.model());
     FleetRequest request =
         RoutedRequest.of(
             IDS.incrementAndGet(),
             inbound,
             leg,
             prefilledBy,
-            fleet.without(Set.of(), inbound.model(), panics, services.nowNs()),
+            candidates(inbound, fleet).filter(fleet, leg),
             inbound.urgency().targets());
     return new Choice(fleet, request, fleet.router().preview(request));
   }

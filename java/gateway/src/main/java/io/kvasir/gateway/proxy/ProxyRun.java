@@ -9,7 +9,6 @@ import io.kvasir.gateway.route.FleetWorker;
 import io.kvasir.gateway.route.ModelFleet.Target;
 import io.kvasir.gateway.route.RequestFault;
 import io.kvasir.gateway.route.RequestFaults;
-import java.util.Locale;
 import java.util.Objects;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -76,8 +75,10 @@ final class ProxyRun implements FirstLeg.Answering {
   }
 
   /** Has one of other workers compute the prompt. Before {@link #start}. */
-  void split(Placing prefills, boolean whole) {
-    first = new TwoLegs(exchange.loop(), inbound, prefills, services, tally, this, whole, earlier);
+  void split(Placing prefills) {
+    CandidateWorkers decodes = placing.candidates();
+    first =
+        new TwoLegs(exchange.loop(), inbound, prefills, decodes, services, tally, this, earlier);
   }
 
   /** What else there is to a request that two workers serve. */
@@ -140,8 +141,11 @@ final class ProxyRun implements FirstLeg.Answering {
   @Override
   public void onChosen(ChosenTarget chosen) {
     turn.end();
-    if (over) {
+    if (over || first.isStale()) {
       chosen.onFinished(false);
+      if (!over) {
+        next();
+      }
       return;
     }
     current = chosen; // before what can throw
@@ -226,7 +230,7 @@ final class ProxyRun implements FirstLeg.Answering {
       attempts.onUnsent();
     }
     if (Repetition.after(failure, inbound) && mayRetry(choice, connected, false)) {
-      retry(choice, reason(failure), connected);
+      retry(choice, failure.reason(), connected);
       return;
     }
     tally.onError(failure.logged());
@@ -240,12 +244,8 @@ final class ProxyRun implements FirstLeg.Answering {
     close(status);
   }
 
-  static String reason(UpstreamFailure failure) {
-    return failure.kind().name().toLowerCase(Locale.ROOT);
-  }
-
   private void failed(UpstreamFailure failure) {
-    tally.onFailed(reason(failure));
+    tally.onFailed(failure.reason());
     if (failure.kind() != Kind.STALE_CONNECTION) { // for which the connection's age is the reason
       faults.onFailed(RequestFault.of(failure), services.nowNs());
     }

@@ -48,9 +48,11 @@ final class Splitting {
       return null;
     }
     boolean single = body.n() == 1 && body.prompts() == 1;
-    return single || !decodesWhole(decodes)
-        ? services.fleets().prefillFleet(inbound.model())
-        : null;
+    if (!single && decodesWhole(decodes)) {
+      return null;
+    }
+    ModelFleet prefills = services.fleets().prefillFleet(inbound.model());
+    return prefills == null || prefills.workers().isEmpty() ? null : prefills;
   }
 
   /** The number of a request's answers, for each of which a transfer can need a number. */
@@ -74,13 +76,13 @@ final class Splitting {
         && !isShared(inbound.endpoint(), decodes);
   }
 
-  /** Whether the decode workers can compute prompts. */
+  /** Whether any of the workers that answer can compute prompts, or there are none. */
   static boolean decodesWhole(ModelFleet decodes) {
     for (FleetWorker worker : decodes.workers()) {
-      if (!worker.servesWhole()) {
-        return false;
+      if (worker.servesWhole()) {
+        return true;
       }
     }
-    return true;
+    return decodes.workers().isEmpty();
   }
 }

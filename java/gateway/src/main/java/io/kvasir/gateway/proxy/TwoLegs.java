@@ -24,7 +24,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Confined to the request's event loop.
  */
-final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
+final class TwoLegs implements FirstLeg, FirstLeg.Choosing, PrefillLeg.Receiver {
 
   private static final Logger LOG = LoggerFactory.getLogger(TwoLegs.class);
 
@@ -34,7 +34,7 @@ final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
   private final Services services;
   private final Tally tally;
   private final Answering decode;
-  private final boolean decodesWhole;
+  private final CandidateWorkers decodes;
   private final EarlierAnswer earlier;
   private final Handover handover = new Handover();
 
@@ -50,16 +50,16 @@ final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
    * Begins without a worker.
    *
    * @param placing chooses among the prefill workers
-   * @param decodesWhole whether the decode workers can compute prompts
+   * @param decodes the workers that may answer
    */
   TwoLegs(
       EventLoop loop,
       Inbound inbound,
       Placing placing,
+      CandidateWorkers decodes,
       Services services,
       Tally tally,
       Answering decode,
-      boolean decodesWhole,
       EarlierAnswer earlier) {
     this.attempt = new PrefillAttempt(loop, inbound, services, placing.candidates().all());
     this.inbound = inbound;
@@ -67,23 +67,26 @@ final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
     this.services = services;
     this.tally = tally;
     this.decode = decode;
-    this.decodesWhole = decodesWhole;
+    this.decodes = decodes;
     this.earlier = earlier;
   }
 
   /** Chooses a prefill worker, and then has a decode worker chosen. */
   @Override
   public void place() {
-    if (handover.isStale(services.nowNs())) {
+    if (isStale()) {
       cancel();
     }
-    if (handover.isOpen() || whole) {
+    if (handover.isOpen() || whole || decodes.isOnlyWhole()) {
       placeDecode();
-    } else if (decodesWhole && placing.candidates().leastLoaded() == null) {
-      serveWhole("no_prefill_worker");
     } else {
       placing.choose(this);
     }
+  }
+
+  @Override
+  public boolean isStale() {
+    return handover.isStale(services.nowNs());
   }
 
   /** An exception here must not leave a request without an end. */
@@ -100,7 +103,12 @@ final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
   }
 
   private void placeDecode() {
-    decode.place(whole ? Leg.WHOLE : Leg.DECODE, handover.prefiller());
+    if (!whole && decodes.isOnlyWhole()) {
+      cancel();
+      serveWhole(LocalPrefill.NO_DECODE_WORKER);
+    } else {
+      decode.place(whole ? Leg.WHOLE : Leg.DECODE, handover.prefiller());
+    }
   }
 
   private void serveWhole(String reason) {
@@ -110,18 +118,8 @@ final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
   }
 
   @Override
-  public void onWaiting(Runnable cancel) {
-    decode.onWaiting(cancel);
-  }
-
-  @Override
-  public void onQueued(Runnable cancel) {
-    decode.onQueued(cancel);
-  }
-
-  @Override
-  public void onRefused(Problem problem) {
-    decode.onRefused(problem);
+  public Answering answering() {
+    return decode;
   }
 
   @Override
@@ -159,6 +157,7 @@ final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
   private void begin(ChosenTarget choice, @Nullable PeerFacts peer) {
     decode.onPlaced();
     if (peer == null) {
+      attempt.onAsked();
       onLost(new UpstreamFailure(Kind.CONNECT, "it does not say where its KV is to be had"));
       return;
     }
@@ -185,20 +184,16 @@ final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
   public void onSent(ChosenTarget to) {
     decoder = to;
     earlier.begin();
-    if (!handover.isOpen() || !attempt.isBooked()) {
-      return;
-    }
-    boolean serial = handover.dialect().isSerial();
-    if (!serial && !attempt.isSent()) {
+    boolean open = handover.isOpen() && attempt.isBooked();
+    if (open && !handover.dialect().isSerial() && !attempt.isSent()) {
       send();
-    } else if (serial && !inbound.streams()) {
+    } else if (open && handover.dialect().isSerial() && !inbound.streams()) {
       attempt.end(true); // when the blocks are taken is not seen
     }
   }
 
   private void send() {
-    ChosenTarget choice = attempt.booked();
-    tally.onPrefillSent(choice, handover.dialect().countsTransferred());
+    tally.onPrefillSent(attempt.booked(), handover.dialect().countsTransferred());
     if (handover.dialect().isSerial()) {
       decode.attempts().onPrefillSent();
     }
@@ -220,7 +215,7 @@ final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
     Runnable answer = () -> decode.onAnswered(status, headers, body);
     if (Relay.RETRIED.contains(status)) {
       attempt.onRefused(status);
-      lost(choice, "prefill_status_" + status, isHarmless(), true, answer);
+      lost(choice, "prefill_status_" + status, isHarmless(), null, answer);
     } else if (status / 100 == 3) {
       onLost(new UpstreamFailure(Kind.INVALID, "it redirects the request to another address"));
     } else {
@@ -239,6 +234,12 @@ final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
   }
 
   private void take(ChosenTarget choice, Headers headers, PrefillAnswer read) {
+    if (handover.dialect().hasFreed(read)) {
+      attempt.onServed();
+      cancel();
+      serveWhole("prefill_ended");
+      return;
+    }
     try {
       handover.dialect().check(read);
     } catch (BadAnswerException e) {
@@ -283,9 +284,9 @@ final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
         () ->
             lost(
                 choice,
-                "prefill_" + ProxyRun.reason(failure),
+                "prefill_" + failure.reason(),
                 failure.kind() != Kind.TIMEOUT && isHarmless(),
-                failure.kind() != Kind.CONNECT,
+                failure.kind(),
                 () -> decode.onRefused(Refusals.unanswered(choice.worker().name(), failure))));
   }
 
@@ -298,10 +299,10 @@ final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
    * The leg has failed.
    *
    * @param again whether the request may be sent again
-   * @param connected whether the attempt cost the engine something
+   * @param kind what has happened to the connection; null if there is an answer
    */
   private void lost(
-      ChosenTarget choice, String reason, boolean again, boolean connected, Runnable refuse) {
+      ChosenTarget choice, String reason, boolean again, @Nullable Kind kind, Runnable refuse) {
     tally.onPrefillFailed(choice, reason);
     services.transfers().forgetPeer(choice.worker());
     attempt.end(false);
@@ -311,13 +312,13 @@ final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
     }
     decoder = null;
     placing.candidates().onFailed(choice.worker());
-    boolean other = placing.candidates().hasOther(services.nowNs());
+    boolean own = attempt.isFaultOfRequest(); // of an answer without a transfer, at prefill only
+    boolean other = !own && placing.candidates().hasOther(services.nowNs());
     boolean retried =
         again
-            && !attempt.isFaultOfRequest()
-            && (other || decodesWhole)
+            && (other || ((!own || kind == Kind.INVALID) && decodes.hasOther(Leg.WHOLE)))
             && decode.attempts().beginsAgain()
-            && (!connected || services.retries().take());
+            && (kind == Kind.CONNECT || services.retries().take());
     if (!retried) {
       refuse.run();
       return;
@@ -348,8 +349,9 @@ final class TwoLegs implements FirstLeg, Placing.Result, PrefillLeg.Receiver {
     if (prefiller == null || !handover.losesOnce()) {
       return false;
     }
-    if (placing.candidates().hasOther(services.nowNs())) {
-      placing.candidates().onFailed(prefiller);
+    placing.candidates().onFailed(prefiller);
+    if (!placing.candidates().hasOther(Leg.PREFILL) && !decodes.hasOther(Leg.WHOLE)) {
+      placing.candidates().onSpared(prefiller);
     }
     cancel();
     return true;

@@ -2,7 +2,6 @@ package io.kvasir.gateway.route;
 
 import io.kvasir.exchange.UpstreamFailure;
 import io.kvasir.exchange.UpstreamFailure.Kind;
-import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -49,7 +48,7 @@ public record RequestFault(
    */
   public static RequestFault of(UpstreamFailure failure) {
     return new RequestFault(
-        failure.kind().name().toLowerCase(Locale.ROOT),
+        failure.reason(),
         true,
         failure.kind() != Kind.CONNECT,
         failure.kind() == Kind.CONNECT,

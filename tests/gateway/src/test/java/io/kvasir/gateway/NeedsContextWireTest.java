@@ -59,15 +59,16 @@ class NeedsContextWireTest {
     int matched = vector.path("matchLength").asInt();
     int prompt = vector.path("promptTokens").asInt();
     int block = matched == 0 ? LARGEST_BLOCK : Math.min(LARGEST_BLOCK, matched);
-    RouterChoice auto = new RouterChoice(RouterChoice.AUTO, Map.of());
+    // Eight tokens save so little time that another policy may choose a rank without them.
+    RouterChoice byMatch = new RouterChoice("cost", Map.of());
     DisaggSettings settings =
         new DisaggSettings(
             Style.CONTEXT_FIRST,
             vector.path("limit").asLong(),
             1,
             null,
-            auto,
-            auto,
+            byMatch,
+            byMatch,
             Await.limitMs(),
             false,
             false);

@@ -17,7 +17,7 @@ class ServingSignalsTest {
   private static final String[] FOUR_RANKS = {"--ranks", "4"};
 
   /** Fields of a stream that outlasts the test unless it is ended. */
-  private static final String ENDLESS = ",'stream':true,'max_tokens':100000,'ignore_eos':true";
+  private static final String ENDLESS = ",'stream':true,'max_tokens':40000,'ignore_eos':true";
 
   private final List<AutoCloseable> open = new ArrayList<>();
 

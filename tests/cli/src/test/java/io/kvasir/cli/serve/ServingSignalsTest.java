@@ -92,7 +92,10 @@ class ServingSignalsTest {
   void theOthersGoOnWhenAnEngineIsKilled() throws Exception {
     ServingProcess killed = with(ServingProcess.engine(FOUR_RANKS));
     ServingProcess other = with(ServingProcess.engine(FOUR_RANKS));
-    ServingProcess gateway = with(ServingProcess.gateway(List.of(killed.url(), other.url())));
+    ServingProcess gateway =
+        with(
+            ServingProcess.gateway(
+                List.of(killed.url(), other.url()), "--fleet-router", "round_robin"));
     gateway.await("in front of two", () -> gateway.metric("kvasir_worker_healthy") == 2);
     List<EventReader> streams = new ArrayList<>();
     for (int i = 0; i < 8; i++) {

@@ -37,8 +37,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * A running gateway: its servers, workers and routers.
@@ -47,8 +45,6 @@ import org.slf4j.LoggerFactory;
  */
 public final class Gateway implements AutoCloseable {
 
-  private static final Logger LOG = LoggerFactory.getLogger(Gateway.class);
-  private static final int DRAIN_POLL_MS = 20;
 
   /** A fifth of the time after which a router gives up an attempt without a sign of life. */
   private static final long ALIVE_MS = 60_000;
@@ -68,6 +64,7 @@ public final class Gateway implements AutoCloseable {
   private final HealthChecks health;
   private final FleetChanges changes;
   private final GatewayHandler handler;
+  private final Drain drain;
   private final AccessLog log;
   private final BodyThreads threads = bodyThreads();
   private final ConnectionLimit connections;
@@ -86,14 +83,6 @@ public final class Gateway implements AutoCloseable {
   record Times(LongSupplier clockNs, long tokensTimeoutMs) {
 
     static final Times REAL = new Times(System::nanoTime, 2_000);
-  }
-
-  /** The time in which a gateway that stops still serves requests. */
-  @FunctionalInterface
-  interface Grace {
-
-    /** Waits until it is over. */
-    void pass() throws InterruptedException;
   }
 
   private Gateway(
@@ -140,6 +129,7 @@ public final class Gateway implements AutoCloseable {
             recording,
             times.clockNs());
     this.handler = new GatewayHandler(services);
+    this.drain = new Drain(handler, this::leave, pressure.drainMs());
     GatewayGauges gauges = new GatewayGauges(metrics);
     gauges.ofRequests(services, connections, handler::queuedByRouters).ofReplicas(replicas);
     this.health =
@@ -355,32 +345,9 @@ public final class Gateway implements AutoCloseable {
   }
 
   /** The same with another grace; null for none. */
-  int stop(@Nullable Grace grace) {
+  int stop(Drain.@Nullable Grace grace) {
     try {
-      if (grace != null && !closed.get()) {
-        handler.leave();
-        leave();
-        grace.pass();
-      }
-      handler.drain();
-      leave();
-      long endNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(settings.pressure().drainMs());
-      while (handler.inProgress() > 0 && System.nanoTime() - endNs < 0) {
-        Thread.sleep(DRAIN_POLL_MS);
-      }
-      int left = handler.inProgress();
-      if (left > 0) {
-        LOG.warn("{} requests did not end in time and are cut", left);
-        handler.cut();
-        long cutNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(1);
-        while (handler.inProgress() > 0 && System.nanoTime() - cutNs < 0) {
-          Thread.sleep(DRAIN_POLL_MS);
-        }
-      }
-      return left;
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      return handler.inProgress();
+      return drain.run(closed.get() ? null : grace);
     } finally {
       close();
     }

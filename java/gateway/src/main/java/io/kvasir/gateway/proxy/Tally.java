@@ -6,7 +6,7 @@ import io.kvasir.fleet.record.ServedRequest;
 import io.kvasir.fleet.router.LatencyTargets;
 import io.kvasir.gateway.observe.AccessLog;
 import io.kvasir.gateway.observe.GatewayMetrics;
-import io.kvasir.gateway.observe.GatewayMetrics.TargetMetrics;
+import io.kvasir.gateway.observe.TargetMetrics;
 import io.kvasir.gateway.observe.TrafficRecording;
 import io.kvasir.model.Errors;
 import java.io.IOException;

@@ -10,12 +10,14 @@ import io.kvasir.gateway.disagg.RouterChoice;
 import io.kvasir.gateway.disagg.Transfers;
 import io.kvasir.gateway.events.EventPump;
 import io.kvasir.gateway.events.ReplicaLink;
+import io.kvasir.gateway.keys.KeyRing;
 import io.kvasir.gateway.observe.AccessLog;
 import io.kvasir.gateway.observe.GatewayMetrics;
 import io.kvasir.gateway.observe.TrafficRecording;
 import io.kvasir.gateway.openai.OpenAiError;
 import io.kvasir.gateway.proxy.BodyThreads;
 import io.kvasir.gateway.proxy.GatewayHandler;
+import io.kvasir.gateway.proxy.KeyGate;
 import io.kvasir.gateway.proxy.Services;
 import io.kvasir.gateway.route.AdmissionQueue;
 import io.kvasir.gateway.route.Ejection;
@@ -45,7 +47,6 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Gateway implements AutoCloseable {
 
-
   /** A fifth of the time after which a router gives up an attempt without a sign of life. */
   private static final long ALIVE_MS = 60_000;
 
@@ -59,6 +60,7 @@ public final class Gateway implements AutoCloseable {
   private final EventLoop loop;
   private final EventPump pump;
   private final @Nullable ReplicaLink replicas;
+  private final @Nullable KeyRing keys;
   private final Transfers transfers;
   private final ModelFleets fleets;
   private final HealthChecks health;
@@ -109,6 +111,8 @@ public final class Gateway implements AutoCloseable {
             ways.open(local, settings.workers()),
             new Ejection(settings.health().breaker()),
             assembly::fleet);
+    GatewaySettings.Keys keyed = settings.keys();
+    this.keys = keyed == null ? null : new KeyRing(keyed.file(), times.clockNs());
     GatewayMetrics metrics = new GatewayMetrics();
     GatewaySettings.Pressure pressure = settings.pressure();
     this.connections = settings.connectionLimit();
@@ -116,6 +120,7 @@ public final class Gateway implements AutoCloseable {
     Services services =
         new Services(
             fleets,
+            keyed == null ? KeyGate.OPEN : new KeyGate(keys, keyed.forwardsAuthorization()),
             new TokenQuestions(
                 times.tokensTimeoutMs(), TOKENS_CACHE_BYTES, models, times.clockNs()),
             transfers,
@@ -313,6 +318,11 @@ public final class Gateway implements AutoCloseable {
     if (open != null) {
       open.reloadTls();
     }
+  }
+
+  /** {@return the API keys of clients; null if none is needed} */
+  public @Nullable KeyRing keys() {
+    return keys;
   }
 
   /**

@@ -278,6 +278,34 @@ public final class GatewayMetrics {
   }
 
   /**
+   * A request with a key is over that was not refused by the key's limits.
+   *
+   * @param tenant the key's tenant
+   * @param tokens tokens of prompt and answer
+   */
+  public void onTenantServed(String tenant, long tokens) {
+    Tags of = Tags.of("tenant", tenant);
+    counter("kvasir.tenant.requests", "Requests that are over, by the tenant of their key.", of)
+        .increment();
+    counter("kvasir.tenant.tokens", "Tokens of prompts and answers, by the tenant.", of)
+        .increment((double) tokens);
+  }
+
+  /**
+   * A request was refused because of a limit of its key.
+   *
+   * @param tenant the key's tenant
+   * @param limit the limit, for example {@code tokens_per_minute}
+   */
+  public void onTenantRefused(String tenant, String limit) {
+    counter(
+            "kvasir.tenant.refusals",
+            "Requests refused because of a limit of their key, by tenant and limit.",
+            Tags.of("tenant", tenant, "limit", limit))
+        .increment();
+  }
+
+  /**
    * A request that asked for a time was served.
    *
    * @param model its model

@@ -6,6 +6,7 @@ import static io.kvasir.gateway.TestGateway.CHAT;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.kvasir.exchange.EngineFlavor;
 import io.kvasir.gateway.RawClient.Reply;
 import io.kvasir.gateway.keys.ClientKey;
 import io.kvasir.gateway.keys.IssuedKey;
@@ -122,6 +123,8 @@ class ApiKeysTest {
       assertThat(refused.code()).isEqualTo("model_not_found");
       assertThat(refused.message()).endsWith("known: m");
       assertThat(gateway.post("/v1/other?model=hidden", "{}", bearer(one)).status()).isEqualTo(404);
+      String adapters = ASK.replace("{\"model\"", "{\"lora_path\":[\"hidden\"],\"model\"");
+      assertThat(gateway.post(CHAT, adapters, bearer(one)).status()).isEqualTo(404);
       int before = second.received();
       for (int i = 0; i < 5; i++) {
         assertThat(gateway.get("/v1/things", bearer(one)).status()).isEqualTo(200);
@@ -222,6 +225,28 @@ class ApiKeysTest {
       gateway.post(CHAT, own, bearer(key));
       assertThat(engine.next().text()).contains("\"cache_salt\":\"" + SALT + ".mine\"");
     }
+  }
+
+  @Test
+  void tenantsWithSaltsShareNoCachedBlocks() throws IOException {
+    String one = key("alice", KeyLimits.NONE, SALT);
+    String two = key("bob", KeyLimits.NONE, SALT + "-2");
+    String body =
+        "{\"model\":\"words\",\"max_tokens\":1,\"prompt\":\"" + "same words ".repeat(200) + "\"}";
+    try (StandInServer engine = StandInServer.start(EngineFlavor.VLLM, 1);
+        TestGateway gateway =
+            TestGateway.of(List.of(engine.worker())).keys(file(), false).start()) {
+      assertThat(cached(gateway, body, one)).isZero();
+      assertThat(cached(gateway, body, one)).isPositive();
+      assertThat(cached(gateway, body, two)).isZero();
+    }
+  }
+
+  private static long cached(TestGateway gateway, String body, String key) {
+    Reply reply = gateway.post("/v1/completions", body, bearer(key));
+    assertThat(reply.status()).as(reply.text()).isEqualTo(200);
+    assertThat(reply.json().at("/usage/prompt_tokens").asLong()).isGreaterThan(64);
+    return reply.json().at("/usage/prompt_tokens_details/cached_tokens").asLong();
   }
 
   @Test

@@ -92,6 +92,7 @@ class ArchitectureTest {
             "fleet.record",
             "fleet.router",
             "gateway",
+            "gateway.keys",
             "gateway.observe",
             "gateway.openai",
             "gateway.route",
@@ -176,6 +177,7 @@ class ArchitectureTest {
             "fleet.router.whatif",
             "gateway",
             "gateway.disagg",
+            "gateway.keys",
             "gateway.proxy",
             "gateway.route",
             "gateway.worker",
@@ -284,6 +286,7 @@ class ArchitectureTest {
             "gateway.admin",
             "gateway.disagg",
             "gateway.events",
+            "gateway.keys",
             "gateway.observe",
             "gateway.openai",
             "gateway.proxy",
@@ -334,6 +337,7 @@ class ArchitectureTest {
             "gateway.zmtp",
             "model",
             "timing"));
+    edges.put("gateway.keys", uses("exchange"));
     edges.put("gateway.observe", uses("event", "fleet.index", "fleet.record", "model"));
     edges.put("gateway.openai", uses("exchange", "fleet.router", "model"));
     edges.put(
@@ -345,6 +349,7 @@ class ArchitectureTest {
             "fleet.router",
             "fleet.router.legs",
             "gateway.disagg",
+            "gateway.keys",
             "gateway.observe",
             "gateway.openai",
             "gateway.route",

@@ -56,9 +56,9 @@ public interface Exchange {
   void onWritable(Runnable action);
 
   /**
-   * Sets fields that the reply's head has besides its own.
+   * Adds fields that the reply's head has besides its own.
    *
-   * @param fields the fields
+   * @param fields the fields; each replaces those of its name that were added before
    */
   void replyWith(Headers fields);
 

@@ -10,12 +10,14 @@ import io.kvasir.gateway.disagg.RouterChoice;
 import io.kvasir.gateway.disagg.Transfers;
 import io.kvasir.gateway.events.EventPump;
 import io.kvasir.gateway.events.ReplicaLink;
+import io.kvasir.gateway.keys.KeyRing;
 import io.kvasir.gateway.observe.AccessLog;
 import io.kvasir.gateway.observe.GatewayMetrics;
 import io.kvasir.gateway.observe.TrafficRecording;
 import io.kvasir.gateway.openai.OpenAiError;
 import io.kvasir.gateway.proxy.BodyThreads;
 import io.kvasir.gateway.proxy.GatewayHandler;
+import io.kvasir.gateway.proxy.KeyGate;
 import io.kvasir.gateway.proxy.Services;
 import io.kvasir.gateway.route.AdmissionQueue;
 import io.kvasir.gateway.route.Ejection;
@@ -37,8 +39,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * A running gateway: its servers, workers and routers.
@@ -46,9 +46,6 @@ import org.slf4j.LoggerFactory;
  * <p>Thread-safe. Owns its threads.
  */
 public final class Gateway implements AutoCloseable {
-
-  private static final Logger LOG = LoggerFactory.getLogger(Gateway.class);
-  private static final int DRAIN_POLL_MS = 20;
 
   /** A fifth of the time after which a router gives up an attempt without a sign of life. */
   private static final long ALIVE_MS = 60_000;
@@ -63,11 +60,13 @@ public final class Gateway implements AutoCloseable {
   private final EventLoop loop;
   private final EventPump pump;
   private final @Nullable ReplicaLink replicas;
+  private final @Nullable KeyRing keys;
   private final Transfers transfers;
   private final ModelFleets fleets;
   private final HealthChecks health;
   private final FleetChanges changes;
   private final GatewayHandler handler;
+  private final Drain drain;
   private final AccessLog log;
   private final BodyThreads threads = bodyThreads();
   private final ConnectionLimit connections;
@@ -86,14 +85,6 @@ public final class Gateway implements AutoCloseable {
   record Times(LongSupplier clockNs, long tokensTimeoutMs) {
 
     static final Times REAL = new Times(System::nanoTime, 2_000);
-  }
-
-  /** The time in which a gateway that stops still serves requests. */
-  @FunctionalInterface
-  interface Grace {
-
-    /** Waits until it is over. */
-    void pass() throws InterruptedException;
   }
 
   private Gateway(
@@ -120,6 +111,8 @@ public final class Gateway implements AutoCloseable {
             ways.open(local, settings.workers()),
             new Ejection(settings.health().breaker()),
             assembly::fleet);
+    GatewaySettings.Keys keyed = settings.keys();
+    this.keys = keyed == null ? null : new KeyRing(keyed.file(), times.clockNs());
     GatewayMetrics metrics = new GatewayMetrics();
     GatewaySettings.Pressure pressure = settings.pressure();
     this.connections = settings.connectionLimit();
@@ -127,6 +120,7 @@ public final class Gateway implements AutoCloseable {
     Services services =
         new Services(
             fleets,
+            keyed == null ? KeyGate.OPEN : new KeyGate(keys, keyed.forwardsAuthorization()),
             new TokenQuestions(
                 times.tokensTimeoutMs(), TOKENS_CACHE_BYTES, models, times.clockNs()),
             transfers,
@@ -140,6 +134,7 @@ public final class Gateway implements AutoCloseable {
             recording,
             times.clockNs());
     this.handler = new GatewayHandler(services);
+    this.drain = new Drain(handler, this::leave, pressure.drainMs());
     GatewayGauges gauges = new GatewayGauges(metrics);
     gauges.ofRequests(services, connections, handler::queuedByRouters).ofReplicas(replicas);
     this.health =
@@ -325,6 +320,11 @@ public final class Gateway implements AutoCloseable {
     }
   }
 
+  /** {@return the API keys of clients; null if none is needed} */
+  public @Nullable KeyRing keys() {
+    return keys;
+  }
+
   /**
    * Makes the engines behind HTTP those of a list. Workers that are in it as they are stay; the
    * requests of others end where they are.
@@ -355,32 +355,9 @@ public final class Gateway implements AutoCloseable {
   }
 
   /** The same with another grace; null for none. */
-  int stop(@Nullable Grace grace) {
+  int stop(Drain.@Nullable Grace grace) {
     try {
-      if (grace != null && !closed.get()) {
-        handler.leave();
-        leave();
-        grace.pass();
-      }
-      handler.drain();
-      leave();
-      long endNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(settings.pressure().drainMs());
-      while (handler.inProgress() > 0 && System.nanoTime() - endNs < 0) {
-        Thread.sleep(DRAIN_POLL_MS);
-      }
-      int left = handler.inProgress();
-      if (left > 0) {
-        LOG.warn("{} requests did not end in time and are cut", left);
-        handler.cut();
-        long cutNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(1);
-        while (handler.inProgress() > 0 && System.nanoTime() - cutNs < 0) {
-          Thread.sleep(DRAIN_POLL_MS);
-        }
-      }
-      return left;
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      return handler.inProgress();
+      return drain.run(closed.get() ? null : grace);
     } finally {
       close();
     }

@@ -11,6 +11,7 @@ import io.kvasir.gateway.route.BreakerSettings;
 import io.kvasir.gateway.worker.ApiKey;
 import io.kvasir.gateway.worker.WorkerSpec;
 import java.lang.reflect.RecordComponent;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -31,6 +32,7 @@ import org.jspecify.annotations.Nullable;
  * @param pressure limits of all requests together
  * @param health the checks of workers
  * @param disagg how requests are split between workers of role prefill and decode
+ * @param keys which clients are served; null for all
  */
 public record GatewaySettings(
     HttpFront.Address address,
@@ -43,7 +45,8 @@ public record GatewaySettings(
     ProxySettings proxy,
     Pressure pressure,
     Health health,
-    DisaggSettings disagg) {
+    DisaggSettings disagg,
+    @Nullable Keys keys) {
 
   /** Policy {@code projected} where engines publish block events, else {@code affinity}. */
   public static final String AUTO = RouterChoice.AUTO;
@@ -126,6 +129,14 @@ public record GatewaySettings(
       return names;
     }
   }
+
+  /**
+   * The API keys of clients. Immutable.
+   *
+   * @param file has the keys, as {@code kvasir keys} writes them
+   * @param forwardsAuthorization whether engines receive the fields in which clients present keys
+   */
+  public record Keys(Path file, boolean forwardsAuthorization) {}
 
   /**
    * Other gateways in front of the same workers, with which loads are exchanged. Immutable.

@@ -43,6 +43,8 @@ class DocumentedCommandsTest {
           Map.entry("serve --prefill", "needs the engines; StandInLegsTest starts some"),
           Map.entry("serve --disagg-config", "needs the engines; DisaggFileTest reads the file"),
           Map.entry("serve --ssl-certfile", "needs a certificate; TlsTest makes some"),
+          Map.entry("serve --api-keys-file", "needs a file of keys; KeysCommandTest makes one"),
+          Map.entry("keys", "changes a file; KeysCommandTest does"),
           Map.entry("workers", "needs a gateway; WorkersCommandTest starts some"),
           Map.entry("serve --model", "needs a model; the tests of llama serve one"),
           Map.entry("engine --", "serves until it is stopped; EngineFleetsTest starts some"),

@@ -51,6 +51,7 @@ class HelpTest {
             "serve",
             "engine",
             "workers",
+            "keys",
             "replay",
             "route",
             "index",

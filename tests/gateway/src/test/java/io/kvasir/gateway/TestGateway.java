@@ -23,6 +23,7 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -89,6 +90,7 @@ final class TestGateway implements AutoCloseable {
     private ClientLimits clients = new ClientLimits(1, 100_000, 600_000, 1);
     private TlsFiles tls;
     private ApiKey adminKey;
+    private GatewaySettings.Keys keys;
     private List<String> adminAllowedHosts = List.of("x"); // that of RawClient
     private long healthTimeoutMs = Await.limitMs();
     private int healthFailures = 2;
@@ -283,6 +285,12 @@ final class TestGateway implements AutoCloseable {
       return this;
     }
 
+    /** Serves only clients with a key of a file. */
+    Builder keys(Path file, boolean forwardsAuthorization) {
+      keys = new GatewaySettings.Keys(file, forwardsAuthorization);
+      return this;
+    }
+
     TestGateway start() {
       GatewaySettings settings =
           new GatewaySettings(
@@ -310,7 +318,8 @@ final class TestGateway implements AutoCloseable {
                   maxRunning, maxQueued, bodyBudget, retryReserve, drainMs, drainGraceMs),
               new GatewaySettings.Health(
                   Await.limitMs(), intervalMs, healthTimeoutMs, healthFailures, breaker),
-              disagg);
+              disagg,
+              keys);
       BlockingQueue<String> lines = new LinkedBlockingQueue<>();
       try {
         AtomicLong clockNs = new AtomicLong(System.nanoTime());

@@ -105,7 +105,8 @@ final class FleetRun {
             PassPaths.NONE),
         new GatewaySettings.Pressure(64, 64, 1 << 26, 10, 1_000, 0),
         new GatewaySettings.Health(5_000, 60_000, 60_000, 2, BreakerSettings.of(5, 5_000)),
-        DisaggSettings.DEFAULTS);
+        DisaggSettings.DEFAULTS,
+        null);
   }
 
   /** Three conversations take turns; each waits for its answer and continues with it. */

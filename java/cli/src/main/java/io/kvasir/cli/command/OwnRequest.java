@@ -2,6 +2,7 @@ package io.kvasir.cli.command;
 
 import io.kvasir.exchange.http.TlsFiles;
 import io.kvasir.gateway.Gateway;
+import io.kvasir.gateway.keys.KeyRing;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.HttpURLConnection;
@@ -47,6 +48,10 @@ final class OwnRequest {
     connection.setConnectTimeout(TIMEOUT_MS);
     connection.setReadTimeout(TIMEOUT_MS);
     connection.setRequestProperty("content-type", "application/json");
+    KeyRing keys = gateway.keys();
+    if (keys != null) {
+      connection.setRequestProperty("authorization", keys.ownAuthorization());
+    }
     connection.setDoOutput(true);
     connection.getOutputStream().write(body.getBytes(StandardCharsets.UTF_8));
     int status = connection.getResponseCode();

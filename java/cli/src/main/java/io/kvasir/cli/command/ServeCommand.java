@@ -229,6 +229,7 @@ public final class ServeCommand extends DeclaredOptions implements Callable<Inte
       reload.apply(gateway);
     }
     reload.applyTls(gateway);
+    reload.applyKeys(gateway);
     if (!(log instanceof LogFile file)) {
       console.note("kvasir: SIGHUP: the access log is no file, so it is not opened again");
       return;
@@ -355,9 +356,12 @@ public final class ServeCommand extends DeclaredOptions implements Callable<Inte
         "kvasir: OpenAI API   "
             + url
             + "/v1"
-            + (everywhere
-                ? " (and all other addresses of this machine, without authentication)"
-                : "")
+            + (everywhere ? " (and all other addresses of this machine)" : "")
+            + "\n"
+            + "kvasir: API keys     "
+            + (gateway.keys() == null
+                ? "none: every client is served (--api-keys-file)"
+                : gateway.keys().summary())
             + "\n"
             + "kvasir: metrics      http://"
             + settings.admin().host()

@@ -6,6 +6,7 @@ import io.kvasir.cli.option.UsageException;
 import io.kvasir.cli.terminal.Console;
 import io.kvasir.gateway.Gateway;
 import io.kvasir.gateway.GatewaySettings;
+import io.kvasir.gateway.keys.KeyRing;
 import io.kvasir.model.Errors;
 import java.io.IOException;
 import java.util.List;
@@ -70,6 +71,19 @@ final class ServeReload {
       console.note("kvasir: SIGHUP: certificate and key are read again");
     } catch (IOException e) {
       console.note("kvasir: SIGHUP: certificate and key stay as they are: " + Errors.reason(e));
+    }
+  }
+
+  /** Reads the API keys again, if there are any. */
+  void applyKeys(Gateway gateway) {
+    KeyRing keys = gateway.keys();
+    if (keys == null) {
+      return;
+    }
+    try {
+      console.note("kvasir: SIGHUP: " + keys.reload());
+    } catch (IOException | IllegalArgumentException e) {
+      console.note("kvasir: SIGHUP: the API keys stay as they are: " + Errors.reason(e));
     }
   }
 

@@ -124,6 +124,7 @@ public final class ServeOptions extends DeclaredOptions {
 
   @Mixin private ServeDisagg disagg;
   @Mixin private ServeLimits limits;
+  @Mixin private ServeKeys keys;
   @Mixin private ServeClients clients;
   @Mixin private ServeOrigins origins;
 
@@ -156,7 +157,8 @@ public final class ServeOptions extends DeclaredOptions {
             new PassPaths(passPaths.orElse(List.of()))),
         limits.pressure(),
         limits.health(),
-        disagg.settings(choice, sources.authKey()));
+        disagg.settings(choice, sources.authKey()),
+        keys.keys());
   }
 
   private GatewaySettings.@Nullable Replicas replicas(List<WorkerSpec> specs) {

@@ -173,7 +173,9 @@ final class HttpExchange implements Exchange {
 
   @Override
   public void replyWith(Headers fields) {
-    common = fields;
+    Headers all = common == null ? new Headers() : common;
+    fields.forEach((name, value) -> all.set(name, value));
+    common = all;
   }
 
   @Override

@@ -26,7 +26,8 @@ import java.util.function.Supplier;
  */
 public final class GatewayMetrics {
 
-  private static final Duration[] SECONDS_BUCKETS =
+  /** The bounds of times, from a millisecond to a minute. */
+  static final Duration[] SECONDS_BUCKETS =
       List.of(1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 30_000, 60_000)
           .stream()
           .map(Duration::ofMillis)
@@ -277,6 +278,34 @@ public final class GatewayMetrics {
   }
 
   /**
+   * A request with a key is over that was not refused by the key's limits.
+   *
+   * @param tenant the key's tenant
+   * @param tokens tokens of prompt and answer
+   */
+  public void onTenantServed(String tenant, long tokens) {
+    Tags of = Tags.of("tenant", tenant);
+    counter("kvasir.tenant.requests", "Requests that are over, by the tenant of their key.", of)
+        .increment();
+    counter("kvasir.tenant.tokens", "Tokens of prompts and answers, by the tenant.", of)
+        .increment((double) tokens);
+  }
+
+  /**
+   * A request was refused because of a limit of its key.
+   *
+   * @param tenant the key's tenant
+   * @param limit the limit, for example {@code tokens_per_minute}
+   */
+  public void onTenantRefused(String tenant, String limit) {
+    counter(
+            "kvasir.tenant.refusals",
+            "Requests refused because of a limit of their key, by tenant and limit.",
+            Tags.of("tenant", tenant, "limit", limit))
+        .increment();
+  }
+
+  /**
    * A request that asked for a time was served.
    *
    * @param model its model
@@ -298,109 +327,5 @@ public final class GatewayMetrics {
   /** {@return all metrics in Prometheus's text format} */
   public String scrape() {
     return registry.scrape();
-  }
-
-  /** The metrics of a model on one rank. Thread-safe. */
-  public static final class TargetMetrics {
-
-    private final Timer firstToken;
-    private final Timer interToken;
-    private final Timer latency;
-    private final Counter promptTokens;
-    private final Counter generationTokens;
-    private final Counter cacheQueries;
-    private final Counter cacheHits;
-    private final Counter matchedTokens;
-
-    TargetMetrics(PrometheusMeterRegistry registry, Tags tags) {
-      firstToken =
-          timer(
-              registry,
-              tags,
-              "kvasir.time.to.first.token",
-              "From the arrival of a request to its first data event.");
-      interToken =
-          timer(
-              registry, tags, "kvasir.inter.token.latency", "Between two data events of a stream.");
-      latency =
-          timer(
-              registry,
-              tags,
-              "kvasir.e2e.request.latency",
-              "From the arrival of a request to the end of its reply.");
-      promptTokens =
-          counter(registry, tags, "kvasir.prompt.tokens", "Prompt tokens, by the engine's usage.");
-      generationTokens = counter(registry, tags, "kvasir.generation.tokens", "Output tokens.");
-      cacheQueries =
-          counter(
-              registry,
-              tags,
-              "kvasir.prefix.cache.queries",
-              "Prompt tokens of requests whose usage says how many were cached.");
-      cacheHits =
-          counter(
-              registry,
-              tags,
-              "kvasir.prefix.cache.hits",
-              "Prompt tokens that the engine took from its cache, by its usage.");
-      matchedTokens =
-          counter(
-              registry,
-              tags,
-              "kvasir.matched.tokens",
-              "Prompt tokens that the router expected in the rank's cache.");
-    }
-
-    private static Timer timer(
-        PrometheusMeterRegistry registry, Tags tags, String name, String description) {
-      return Timer.builder(name)
-          .description(description)
-          .tags(tags)
-          .serviceLevelObjectives(SECONDS_BUCKETS)
-          .register(registry);
-    }
-
-    private static Counter counter(
-        PrometheusMeterRegistry registry, Tags tags, String name, String description) {
-      return Counter.builder(name).description(description).tags(tags).register(registry);
-    }
-
-    /**
-     * The first data event of a reply was forwarded.
-     *
-     * @param sinceArrivalNs time since the request arrived, in nanoseconds
-     */
-    public void onFirstEvent(long sinceArrivalNs) {
-      firstToken.record(Duration.ofNanos(sinceArrivalNs));
-    }
-
-    /**
-     * A later data event was forwarded.
-     *
-     * @param gapNs time since the one before, in nanoseconds
-     */
-    public void onNextEvent(long gapNs) {
-      interToken.record(gapNs, TimeUnit.NANOSECONDS);
-    }
-
-    /**
-     * A reply is complete.
-     *
-     * @param sinceArrivalNs time since the request arrived, in nanoseconds
-     * @param prompt prompt tokens; negative if unknown
-     * @param cached prompt tokens from the engine's cache; negative if unknown
-     * @param output output tokens
-     * @param matched prompt tokens that the router expected in the cache
-     */
-    public void onServed(long sinceArrivalNs, long prompt, long cached, long output, long matched) {
-      latency.record(Duration.ofNanos(sinceArrivalNs));
-      promptTokens.increment((double) Math.max(0, prompt));
-      generationTokens.increment((double) output);
-      matchedTokens.increment((double) matched);
-      if (prompt >= 0 && cached >= 0) {
-        cacheQueries.increment((double) prompt);
-        cacheHits.increment((double) cached);
-      }
-    }
   }
 }

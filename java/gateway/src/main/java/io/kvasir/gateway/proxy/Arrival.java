@@ -158,7 +158,7 @@ final class Arrival {
         services,
         codings,
         this::scan,
-        new Reading<Scanned>() {
+        new BodyReading<Scanned>(this, shared.reading()) {
           @Override
           HeldBody held(Scanned read, BodyHold hold) {
             return HeldBody.scanned(read.scan(), hold);
@@ -200,7 +200,7 @@ final class Arrival {
           }
           return bytes;
         },
-        new Reading<byte[]>() {
+        new BodyReading<byte[]>(this, shared.reading()) {
           @Override
           HeldBody held(byte[] bytes, BodyHold hold) {
             return HeldBody.opaque(bytes, hold);
@@ -220,43 +220,6 @@ final class Arrival {
 
   private @Nullable FormField modelField() {
     return FormField.of(exchange.headers().get("content-type"), NamedModel.FIELD);
-  }
-
-  /** What becomes of a body that is read. */
-  private abstract class Reading<T> implements BodyIntake.Receiver<T> {
-
-    abstract HeldBody held(T read, BodyHold hold);
-
-    abstract void onBody(T read, HeldBody body) throws InvalidBodyException;
-
-    @Override
-    public void onScanned(T read, BodyHold hold) {
-      HeldBody body = held(read, hold);
-      try {
-        onBody(read, body);
-      } catch (InvalidBodyException e) {
-        body.release();
-        refuse(Problem.invalid(e.param(), e.reason()));
-      } catch (RuntimeException e) {
-        LOG.error("a request failed in the gateway itself", e);
-        body.release();
-        refuse(Problem.internal());
-      } finally {
-        shared.reading().decrementAndGet();
-      }
-    }
-
-    @Override
-    public void onProblem(Problem problem) {
-      refuse(problem);
-      shared.reading().decrementAndGet();
-    }
-
-    @Override
-    public void onGone() {
-      clientGone();
-      shared.reading().decrementAndGet();
-    }
   }
 
   /** The client is gone before its request was forwarded. */
@@ -279,10 +242,10 @@ final class Arrival {
     }
     tally.model(inbound.model());
     tally.targets(inbound.urgency().targets(), inbound.streams());
-    ModelFleet fleet = fleets.fleet(inbound.model());
+    ModelFleet fleet = fleet(inbound.model(), read.scan().adapter());
     if (fleet == null && !(endpoint == Endpoint.OTHER && inbound.model().isEmpty())) {
       body.release();
-      refuse(shared.answers().unknownModel(inbound.model()));
+      refuse(shared.answers().unknownModel(inbound.model(), head.key()));
       return;
     }
     StoredObject named = owner == null ? read.stored() : null;
@@ -306,6 +269,12 @@ final class Arrival {
     }
   }
 
+  /** The workers of a model; null if there are none, or the client may not use it. */
+  private @Nullable ModelFleet fleet(String model, @Nullable String adapter) {
+    boolean allowed = head.allows(model) && (adapter == null || head.allows(adapter));
+    return allowed ? services.fleets().fleet(model) : null;
+  }
+
   private Inbound inbound(BodyScan scan, HeldBody body) throws InvalidBodyException {
     Headers headers = head.headers();
     String model = NamedModel.served(head, scan, services.fleets());
@@ -327,7 +296,7 @@ final class Arrival {
         model,
         services.fleets().isAdapter(model),
         NamedConversation.of(headers, scan),
-        Urgency.of(headers),
+        Urgency.of(headers, head.key()),
         explains(headers));
   }
 
@@ -343,11 +312,11 @@ final class Arrival {
   void forward(HeldBody body, @Nullable String inBody) {
     String named = NamedModel.orNull(inBody);
     String model = named == null ? NamedModel.of(head) : named;
-    ModelFleet fleet = model == null ? null : services.fleets().fleet(model);
+    ModelFleet fleet = model == null ? null : fleet(model, null);
     tally.model(model == null ? "" : model);
     if (model != null && fleet == null) {
       body.release();
-      refuse(shared.answers().unknownModel(model));
+      refuse(shared.answers().unknownModel(model, head.key()));
       return;
     }
     Inbound inbound =
@@ -370,7 +339,19 @@ final class Arrival {
       refuse(Refusals.notApart(inbound.endpoint().path()));
       return;
     }
-    List<FleetWorker> workers = fleet == null ? services.fleets().answering() : fleet.workers();
+    List<FleetWorker> workers = fleet == null ? unnamed() : fleet.workers();
+    if (owner != null && head.isLimited() && !serves(owner.worker())) {
+      inbound.releaseBody();
+      refuse(Refusals.notForKey());
+      return;
+    }
+    KeyAccount account = tally.account();
+    Problem over = account == null ? null : account.admit(exchange, inbound);
+    if (over != null) {
+      inbound.releaseBody();
+      refuse(over);
+      return;
+    }
     Placing placing =
         new Placing(
             exchange.loop(),
@@ -390,6 +371,16 @@ final class Arrival {
     }
     shared.runs().add(run);
     run.start();
+  }
+
+  /** The workers of requests that name no model: those with a model that the client may use. */
+  private List<FleetWorker> unnamed() {
+    List<FleetWorker> workers = services.fleets().answering();
+    return head.isLimited() ? workers.stream().filter(this::serves).toList() : workers;
+  }
+
+  private boolean serves(FleetWorker worker) {
+    return worker.models().stream().anyMatch(head::allows);
   }
 
   /** Answers the request with an error. */

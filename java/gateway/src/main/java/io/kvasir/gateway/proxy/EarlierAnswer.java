@@ -7,6 +7,8 @@ import io.kvasir.gateway.disagg.AnswerKv.Conversation;
 import io.kvasir.gateway.disagg.AnswerKv.Kept;
 import io.kvasir.gateway.disagg.AnswerKv.PromptEnd;
 import io.kvasir.gateway.disagg.AnswerKv.Turn;
+import io.kvasir.gateway.keys.Credentials;
+import io.kvasir.gateway.keys.KeyUse;
 import io.kvasir.gateway.route.FollowedRanks;
 import io.kvasir.gateway.route.ModelFleet;
 import io.kvasir.gateway.tokens.PromptTokens;
@@ -73,9 +75,11 @@ final class EarlierAnswer {
   private static String client(Inbound inbound) {
     Headers headers = inbound.headers();
     StringBuilder client = new StringBuilder(inbound.head().client());
-    for (String field : OwnerSearch.CREDENTIALS) {
+    for (String field : Credentials.FIELDS) {
       client.append('\n').append(headers.get(field));
     }
+    KeyUse key = inbound.head().key();
+    client.append('\n').append(key == null ? "" : key.key().id());
     try {
       MessageDigest sha256 = MessageDigest.getInstance("SHA-256");
       byte[] digest = sha256.digest(client.toString().getBytes(StandardCharsets.UTF_8));

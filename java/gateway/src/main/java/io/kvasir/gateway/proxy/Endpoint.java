@@ -80,6 +80,18 @@ enum Endpoint {
   }
 
   /**
+   * Whether the model computes its prompts; otherwise they are only counted or written in tokens.
+   */
+  boolean computes() {
+    return this != COUNT_TOKENS && this != TOKENIZE && this != DETOKENIZE;
+  }
+
+  /** Whether engines take a salt of cached blocks in its bodies. */
+  boolean hasCacheSalt() {
+    return hasUsageOption() || this == RESPONSES;
+  }
+
+  /**
    * The endpoint of a path; null if the gateway does not serve it.
    *
    * @param path its normal spelling, without a query

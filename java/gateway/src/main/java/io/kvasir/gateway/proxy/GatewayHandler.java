@@ -2,12 +2,14 @@ package io.kvasir.gateway.proxy;
 
 import io.kvasir.exchange.Exchange;
 import io.kvasir.exchange.Headers;
+import io.kvasir.gateway.keys.KeyUse;
 import io.kvasir.model.Errors;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -111,6 +113,25 @@ public final class GatewayHandler implements Consumer<Exchange> {
             services.metrics(),
             services.log(),
             services.recording());
+    KeyUse key = services.keys().take(exchange.headers());
+    if (key == null && !services.keys().isOpen()) {
+      services.refuse(exchange, endpoint, tally, KeyGate.unknownKey());
+      return;
+    }
+    if (key != null) {
+      tally.account(new KeyAccount(key, services));
+    }
+    serve(exchange, target, endpoint, tally, key);
+  }
+
+  private void serve(
+      Exchange exchange,
+      @Nullable RequestTarget target,
+      @Nullable Endpoint endpoint,
+      Tally tally,
+      @Nullable KeyUse key) {
+    String path = target == null ? "" : target.path();
+    KeyAccount account = tally.account();
     if (draining) {
       services.refuse(exchange, endpoint, tally, Refusals.shuttingDown());
     } else if (asksForWebSocket(exchange.headers())) {
@@ -118,7 +139,7 @@ public final class GatewayHandler implements Consumer<Exchange> {
     } else if (target == null || endpoint == null) {
       services.refuse(exchange, null, tally, target == null ? oddTarget() : noPath(path));
     } else if (ModelsJson.serves(path)) {
-      Problem problem = answers.models(exchange, path);
+      Problem problem = answers.models(exchange, path, key);
       if (problem == null) {
         tally.close(OK);
       } else {
@@ -127,8 +148,14 @@ public final class GatewayHandler implements Consumer<Exchange> {
     } else if (endpoint != Endpoint.OTHER && !exchange.method().equals("POST")) {
       services.refuse(exchange, endpoint, tally, Refusals.wrongMethod("POST"));
     } else {
+      Problem limit = account == null ? null : account.early(exchange, endpoint);
+      if (limit != null) {
+        services.refuse(exchange, endpoint, tally, limit);
+        return;
+      }
       RequestHead head =
-          new RequestHead(exchange.method(), target.text(), exchange.headers(), exchange.client());
+          new RequestHead(
+              exchange.method(), target.text(), exchange.headers(), exchange.client(), key);
       new Arrival(shared, exchange, endpoint, head, tally).serve(path);
     }
   }

@@ -3,6 +3,7 @@ package io.kvasir.gateway.proxy;
 import io.kvasir.exchange.BodyHold;
 import io.kvasir.exchange.Headers;
 import io.kvasir.fleet.router.PromptSource;
+import io.kvasir.gateway.keys.KeyUse;
 import io.kvasir.gateway.openai.BodyField;
 import io.kvasir.gateway.openai.BodyScan;
 import io.kvasir.gateway.openai.NamedConversation;
@@ -217,7 +218,29 @@ final class Inbound {
     String lora = inBody == null && adapter ? model : inBody;
     CacheScope scope =
         lora == null ? CacheScope.NONE : CacheScope.NONE.withLora(CacheScope.saltId(lora));
-    String salt = of == null ? null : of.cacheSalt();
+    String salt = of == null ? null : salt(of);
     return salt == null ? scope : scope.withSalt(salt);
+  }
+
+  /** The tenant of the client's key; empty where no keys are needed. */
+  String tenant() {
+    KeyUse key = head.key();
+    return key == null ? "" : key.key().tenant();
+  }
+
+  /** The salt of the client's tenant at endpoints whose engines take salts; null for none. */
+  @Nullable String tenantSalt() {
+    KeyUse key = head.key();
+    return key == null || !endpoint.hasCacheSalt() ? null : key.key().cacheSalt();
+  }
+
+  /** The salt that the engine receives: the tenant's, the body's, or both; null for none. */
+  @Nullable String salt(BodyScan of) {
+    String tenant = tenantSalt();
+    String own = of.cacheSalt();
+    if (tenant == null) {
+      return own;
+    }
+    return own == null ? tenant : tenant + "." + own;
   }
 }

@@ -5,6 +5,7 @@ import io.kvasir.exchange.UpstreamRequest;
 import io.kvasir.gateway.openai.BodyField;
 import io.kvasir.gateway.openai.BodyScan;
 import io.kvasir.gateway.openai.BodySplice;
+import io.kvasir.gateway.openai.JsonText;
 import io.kvasir.gateway.route.FleetWorker;
 import io.kvasir.gateway.tokens.PromptTokens;
 import io.kvasir.gateway.tokens.TokenQuestions;
@@ -43,6 +44,10 @@ final class Outbound {
     }
     if (inbound.injectsUsage()) {
       splice.includeUsage(); // unless the leg's answer does not stream
+    }
+    String salt = inbound.tenantSalt() == null ? null : inbound.salt(scan);
+    if (salt != null) {
+      splice.set(BodyField.CACHE_SALT, JsonText.quoted(salt));
     }
     PromptTokens tokens = inbound.tokens();
     if (tokens != null

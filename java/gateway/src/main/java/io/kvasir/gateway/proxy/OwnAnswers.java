@@ -1,8 +1,11 @@
 package io.kvasir.gateway.proxy;
 
 import io.kvasir.exchange.Exchange;
+import io.kvasir.gateway.keys.KeyUse;
 import io.kvasir.gateway.route.ModelFleets;
 import io.kvasir.model.Errors;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -41,7 +44,7 @@ final class OwnAnswers {
   }
 
   /** {@return why models are not listed, or one is unknown; null if they were answered} */
-  @Nullable Problem models(Exchange exchange, String path) {
+  @Nullable Problem models(Exchange exchange, String path, @Nullable KeyUse key) {
     if (!isRead(exchange)) {
       return Refusals.wrongMethod("GET");
     }
@@ -49,17 +52,29 @@ final class OwnAnswers {
     if (fleets.models().isEmpty() && fleets.silent() > 0) {
       return notStarted();
     }
-    if (name != null && !fleets.models().contains(name)) {
-      return unknownModel(name);
+    Set<String> models = models(key);
+    if (name != null && !models.contains(name)) {
+      return unknownModel(name, key);
     }
     ModelsJson listed = new ModelsJson(fleets.workers());
-    Replies.json(exchange, 200, name == null ? listed.list(fleets.models()) : listed.model(name));
+    Replies.json(exchange, 200, name == null ? listed.list(models) : listed.model(name));
     return null;
   }
 
-  /** The reply about a model that no worker has named; a silent worker may serve it. */
-  Problem unknownModel(String model) {
-    if (fleets.silent() > 0) {
+  /** The models that a client may use, in alphabetical order. */
+  private Set<String> models(@Nullable KeyUse key) {
+    Set<String> models = new TreeSet<>(fleets.models());
+    models.removeIf(model -> key != null && !key.key().limits().allows(model));
+    return models;
+  }
+
+  /**
+   * The reply about a model that no worker has named, or that a key may not use, which is the same;
+   * a silent worker may serve it.
+   */
+  Problem unknownModel(String model, @Nullable KeyUse key) {
+    boolean allowed = key == null || key.key().limits().allows(model);
+    if (allowed && fleets.silent() > 0) {
       return notStarted();
     }
     return Problem.notFound(
@@ -68,7 +83,7 @@ final class OwnAnswers {
         "no worker serves the model '"
             + Errors.shown(model)
             + "'; known: "
-            + Errors.shown(String.join(", ", fleets.models())));
+            + Errors.shown(String.join(", ", models(key))));
   }
 
   /** The reply while no worker has named a model. */

@@ -5,6 +5,7 @@ import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
 import io.kvasir.exchange.EventLoop;
 import io.kvasir.exchange.Headers;
+import io.kvasir.gateway.keys.Credentials;
 import io.kvasir.gateway.route.FleetWorker;
 import io.kvasir.gateway.worker.EngineQuestion;
 import java.io.IOException;
@@ -22,7 +23,6 @@ final class OwnerSearch {
   private static final int OK = 200;
   private static final int MAX_REPLY_BYTES = 4 << 20;
   private static final long TIMEOUT_MS = 5_000;
-  static final List<String> CREDENTIALS = List.of("authorization", "x-api-key", "api-key");
 
   private final StoredObject object;
   private final Consumer<Result> then;
@@ -68,7 +68,7 @@ final class OwnerSearch {
       return;
     }
     Headers fields = new Headers();
-    CREDENTIALS.forEach(name -> client.all(name).forEach(value -> fields.add(name, value)));
+    Credentials.FIELDS.forEach(name -> client.all(name).forEach(value -> fields.add(name, value)));
     boolean all = asked.size() == workers.size();
     OwnerSearch search = new OwnerSearch(object, asked.size(), all, then);
     for (FleetWorker worker : asked) {

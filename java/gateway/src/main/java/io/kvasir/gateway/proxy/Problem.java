@@ -27,6 +27,9 @@ public record Problem(
   /** The code of a body whose coding is not decoded. */
   static final String UNSUPPORTED_CODING = "unsupported_content_coding";
 
+  /** Status of a request without a key that is known. */
+  static final int UNAUTHORIZED = 401;
+
   /** Status in logs and metrics of a request whose client went away. */
   public static final int CLIENT_GONE = 499;
 
@@ -87,6 +90,7 @@ public record Problem(
   /** Anthropic's error type, which follows from the status. */
   String anthropicType() {
     return switch (status) {
+      case UNAUTHORIZED -> "authentication_error";
       case 404 -> "not_found_error";
       case 413 -> "request_too_large";
       case 429 -> "rate_limit_error";

@@ -65,6 +65,8 @@ final class ProxyRun implements FirstLeg.Answering {
         new Turn(
             exchange.loop(),
             services.admission(),
+            inbound.tenant(),
+            KeyAccount.tokens(inbound.body()),
             services.settings().queueTimeoutMs(),
             this::next,
             this::refuse);

@@ -44,6 +44,12 @@ final class Refusals {
     return Problem.overloaded(503, "no_endpoint", message, RETRY_SECONDS);
   }
 
+  /** The reply about an object at a worker whose models are not for the client's key. */
+  static Problem notForKey() {
+    return Problem.notFound(
+        "model_not_found", "model", "the worker that keeps it serves no model of this API key");
+  }
+
   /** The reply where no request may run or wait besides those that do. */
   static Problem queueFull() {
     return Problem.overloaded(

@@ -24,6 +24,9 @@ public final class Replies {
     if (problem.retryAfterSeconds() > 0) {
       headers.set("retry-after", Integer.toString(problem.retryAfterSeconds()));
     }
+    if (problem.status() == Problem.UNAUTHORIZED) {
+      headers.set("www-authenticate", "Bearer");
+    }
     if (problem.code().equals(Problem.UNSUPPORTED_CODING)) {
       headers.set("accept-encoding", ContentCodings.SUPPORTED);
     }

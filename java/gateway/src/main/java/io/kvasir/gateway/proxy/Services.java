@@ -21,6 +21,7 @@ import org.slf4j.LoggerFactory;
  * What all requests of a gateway share. Each part is thread-safe.
  *
  * @param fleets the workers by model
+ * @param keys lets requests in
  * @param tokens finds the tokens of prompts
  * @param transfers how prompts move from prefill to decode workers
  * @param settings limits
@@ -35,6 +36,7 @@ import org.slf4j.LoggerFactory;
  */
 public record Services(
     ModelFleets fleets,
+    KeyGate keys,
     TokenQuestions tokens,
     Transfers transfers,
     ProxySettings settings,

@@ -6,7 +6,7 @@ import io.kvasir.fleet.record.ServedRequest;
 import io.kvasir.fleet.router.LatencyTargets;
 import io.kvasir.gateway.observe.AccessLog;
 import io.kvasir.gateway.observe.GatewayMetrics;
-import io.kvasir.gateway.observe.GatewayMetrics.TargetMetrics;
+import io.kvasir.gateway.observe.TargetMetrics;
 import io.kvasir.gateway.observe.TrafficRecording;
 import io.kvasir.model.Errors;
 import java.io.IOException;
@@ -54,6 +54,7 @@ final class Tally {
   private String error = "";
   private boolean refused;
   private @Nullable TargetMetrics target;
+  private @Nullable KeyAccount account;
   private boolean closed;
 
   /** An attempt that failed. */
@@ -97,6 +98,16 @@ final class Tally {
 
   long arrivedNs() {
     return arrivedNs;
+  }
+
+  /** The request has a key. */
+  void account(KeyAccount of) {
+    account = of;
+  }
+
+  /** What the request takes of its key's limits; null without a key. */
+  @Nullable KeyAccount account() {
+    return account;
   }
 
   void model(String name) {
@@ -263,6 +274,9 @@ final class Tally {
     closed = true;
     long nowNs = System.nanoTime();
     metrics.onRequest(endpoint, status);
+    if (account != null) {
+      account.onOver(status, promptTokens, outputTokens);
+    }
     TargetMetrics to = target();
     if (to != null && status == 200 && !refused) {
       to.onServed(nowNs - arrivedNs, promptTokens, cachedTokens, outputTokens, matchedTokens());
@@ -275,6 +289,9 @@ final class Tally {
         json -> {
           json.writeStringField("request_id", id);
           json.writeStringField("client", client);
+          if (account != null) {
+            account.write(json);
+          }
           json.writeStringField("method", method);
           json.writeStringField("path", Errors.shown(path));
           json.writeNumberField("status", status);

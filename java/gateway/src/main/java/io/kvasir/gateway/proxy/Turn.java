@@ -14,6 +14,8 @@ final class Turn {
 
   private final EventLoop loop;
   private final AdmissionQueue admission;
+  private final String tenant;
+  private final long tokens;
   private final long limitMs;
   private final Runnable onAdmitted;
   private final Consumer<Problem> onRefused;
@@ -30,6 +32,8 @@ final class Turn {
   /**
    * Begins outside.
    *
+   * @param tenant whose request it is; empty where no keys are needed
+   * @param tokens tokens that the request is expected to have
    * @param limitMs limit of the wait, in milliseconds
    * @param onAdmitted runs when the request is in service
    * @param onRefused runs if it must not be served
@@ -37,11 +41,15 @@ final class Turn {
   Turn(
       EventLoop loop,
       AdmissionQueue admission,
+      String tenant,
+      long tokens,
       long limitMs,
       Runnable onAdmitted,
       Consumer<Problem> onRefused) {
     this.loop = loop;
     this.admission = admission;
+    this.tenant = tenant;
+    this.tokens = tokens;
     this.limitMs = limitMs;
     this.onAdmitted = onAdmitted;
     this.onRefused = onRefused;
@@ -50,7 +58,7 @@ final class Turn {
 
   /** Asks for admission. */
   void begin() {
-    switch (admission.arrive(admitted)) {
+    switch (admission.arrive(tenant, tokens, admitted)) {
       case ADMITTED -> {
         inService = true;
         onAdmitted.run();

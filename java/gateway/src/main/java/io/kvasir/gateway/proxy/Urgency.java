@@ -2,6 +2,7 @@ package io.kvasir.gateway.proxy;
 
 import io.kvasir.exchange.Headers;
 import io.kvasir.fleet.router.LatencyTargets;
+import io.kvasir.gateway.keys.KeyUse;
 import io.kvasir.gateway.openai.InvalidBodyException;
 import io.kvasir.model.Decimals;
 import io.kvasir.model.Errors;
@@ -34,9 +35,24 @@ record Urgency(LatencyTargets targets, int priority) {
    * @throws InvalidBodyException naming the header whose value is out of range
    */
   static Urgency of(Headers headers) throws InvalidBodyException {
+    return of(headers, null);
+  }
+
+  /**
+   * Reads the headers of a request with a key, which bounds its class.
+   *
+   * @param key the key; null for none
+   * @throws InvalidBodyException naming the header whose value is out of range
+   */
+  static Urgency of(Headers headers, @Nullable KeyUse key) throws InvalidBodyException {
     double ttftMs = milliseconds(headers, TTFT);
     double tpotMs = milliseconds(headers, TPOT);
-    int priority = priority(headers.get(PRIORITY));
+    String named = headers.get(PRIORITY);
+    int priority = priority(named);
+    if (key != null) {
+      int most = key.key().limits().priority();
+      priority = named == null ? most : Math.min(priority, most);
+    }
     boolean any = ttftMs < Double.POSITIVE_INFINITY || tpotMs < Double.POSITIVE_INFINITY;
     return any || priority != 0
         ? new Urgency(any ? new LatencyTargets(ttftMs, tpotMs) : LatencyTargets.NONE, priority)

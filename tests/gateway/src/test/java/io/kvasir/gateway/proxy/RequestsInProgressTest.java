@@ -114,6 +114,7 @@ class RequestsInProgressTest {
         new GatewayHandler(
             new Services(
                 fleets,
+                KeyGate.OPEN,
                 new TokenQuestions(1, 1, Map.of(), System::nanoTime),
                 new Transfers(DisaggSettings.DEFAULTS, url -> null, 1),
                 settings,

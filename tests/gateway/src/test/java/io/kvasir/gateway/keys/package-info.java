@@ -1,0 +1,2 @@
+/** Tests of the way of one request. */
+package io.kvasir.gateway.keys;

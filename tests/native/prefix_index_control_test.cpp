@@ -22,6 +22,9 @@ class ReaderEpochs : public HeededEpochs {
 };
 }  // namespace careless
 #include "../../native/src/cpu/prefix_index.cpp"
+#include "../../native/src/cpu/prefix_index_holders.cpp"
+#include "../../native/src/cpu/prefix_index_match.cpp"
+#include "../../native/src/cpu/prefix_index_memory.cpp"
 #include "../../native/src/cpu/run_table.cpp"
 #undef kvasir
 

@@ -36,4 +36,15 @@ inline Prompt make_prompt(TestRandom& random, const Prompt* start, uint32_t bloc
   return prompt;
 }
 
+// Hashes whose home is in the first sixteenth of the buckets, so that keys overflow far.
+inline void crowd(std::vector<uint64_t>& hashes) {
+  uint64_t inverse = 1;  // of the directory's multiplier
+  for (int i = 0; i < 6; i++) {
+    inverse *= 2 - 0x9e3779b97f4a7c15ull * inverse;
+  }
+  for (uint64_t& hash : hashes) {
+    hash = inverse * (hash >> 4);
+  }
+}
+
 }  // namespace kvasir

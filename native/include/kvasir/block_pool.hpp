@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "kvasir/block_directory.hpp"
 #include "kvasir/event_ring.hpp"
@@ -68,6 +69,8 @@ class BlockPool {
   const OccupancyPage& page() const { return *page_.data(); }
 
  private:
+  static constexpr uint32_t kLookAhead = 8;  // prefetch distance, in blocks
+
   enum class BlockState : uint32_t { kFree = 0, kUnnamed = 1, kNamed = 2 };
 
   struct alignas(64) BlockRecord {
@@ -107,6 +110,7 @@ class BlockPool {
                     const uint32_t* tokens) const;
   uint32_t match_and_pin(LeaseRequest& request);
   void unpin(uint32_t last_block);
+  void refuse(LeaseRequest* requests, uint32_t admitted, uint32_t count, int64_t missing);
   void admit(LeaseRequest& request, uint32_t last_block);
   void name_block(LeaseRecord& record, uint32_t* table, uint32_t depth, uint64_t hash,
                   const uint32_t* tokens);
@@ -138,5 +142,56 @@ class BlockPool {
   uint64_t evicted_blocks_ = 0;
   uint64_t tick_ = 0;
 };
+
+// What the loops over blocks call is here, so that both of the pool's sources inline it.
+
+inline bool BlockPool::same_content(uint32_t block, uint32_t depth, uint32_t parent,
+                                    const CacheScope& scope, const uint32_t* tokens) const {
+  // Equal parent blocks imply equal prefixes, scope and depth included.
+  const BlockRecord& record = records_[block];
+  return record.parent == parent && record.depth == depth &&
+         record.presence_mask == scope.presence_mask && record.lora_task_id == scope.lora_task_id &&
+         record.salt_id == scope.salt_id &&
+         std::memcmp(tokens_of(block), tokens, shape_.tokens_per_block * sizeof(uint32_t)) == 0;
+}
+
+inline uint32_t BlockPool::take_free_block(uint32_t depth) {
+  const uint32_t block = free_stack_[--free_count_];
+  BlockRecord& record = records_[block];
+  record.references = 1;
+  record.depth = depth;
+  record.state = BlockState::kUnnamed;
+  active_blocks_++;
+  return block;
+}
+
+inline void BlockPool::free_block(uint32_t block) {
+  records_[block].state = BlockState::kFree;
+  free_stack_[free_count_++] = block;
+}
+
+// References a named block; removes it from the recency list if it was unreferenced.
+inline void BlockPool::reference(uint32_t block) {
+  if (records_[block].references++ == 0) {
+    unlink(block);
+    cached_blocks_--;
+    active_blocks_++;
+  }
+}
+
+inline void BlockPool::link_before(uint32_t block, uint32_t next) {
+  const uint32_t previous = records_[next].previous;
+  records_[block].previous = previous;
+  records_[block].next = next;
+  records_[previous].next = block;
+  records_[next].previous = block;
+}
+
+// The block keeps its neighbours' numbers, so that unpin can reinsert it.
+inline void BlockPool::unlink(uint32_t block) {
+  const BlockRecord& record = records_[block];
+  records_[record.previous].next = record.next;
+  records_[record.next].previous = record.previous;
+}
 
 }  // namespace kvasir

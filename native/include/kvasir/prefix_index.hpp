@@ -145,6 +145,8 @@ class PrefixIndex {
                  uint32_t* blocks);
 
  private:
+  static constexpr uint32_t kAhead = 8;  // prefetch distance, in handles
+
   struct Segment;
   // A rank's blocks in one run with gaps or several handles.
   struct Uneven {
@@ -162,6 +164,7 @@ class PrefixIndex {
   bool repeats(bool root, uint64_t parent_handle, const uint64_t* handles, uint32_t count);
   void chain(uint64_t parent_name, bool first, const uint64_t* local_hashes, uint32_t count);
   void place(uint32_t parent, uint32_t count);
+  void abandon_places(uint32_t rank);
   void append(Segment* segment, uint32_t run_number, uint32_t from, uint32_t count);
   bool hold(uint32_t rank, Rank* owner, const Segment& segment, const uint64_t* handles);
   void hold_one(uint32_t rank, Rank* owner, uint32_t run, uint32_t offset);
@@ -173,15 +176,20 @@ class PrefixIndex {
   void settle(uint32_t run);
   void settle_all();
   uint32_t needed_length(const Run& run, uint32_t number) const;
-  void free_run(uint32_t number);
+  uint32_t largest_rank() const;
+  void mark_oldest(uint32_t rank);
+  void erase_marked(Rank* owner);
   void finish();
   uint64_t bytes() const;
   uint64_t used_bytes() const;
 
   uint64_t place_of(uint32_t block) const;
   uint32_t block_at(uint64_t place) const;
-  uint32_t offset_of(uint32_t block) const;
-  uint32_t run_of(uint32_t block) const;
+  static uint32_t offset_in(const Granule& granule, uint32_t block) {
+    return granule.base + (block & 7);
+  }
+  uint32_t offset_of(uint32_t block) const { return offset_in(runs_.granule_of(block), block); }
+  uint32_t run_of(uint32_t block) const { return runs_.granule_of(block).run; }
 
   const HashFormat format_;
   const uint64_t max_bytes_;

@@ -6,9 +6,6 @@ namespace kvasir {
 
 namespace {
 
-// Prefetch distance, in blocks.
-constexpr uint32_t kLookAhead = 8;
-
 // Fails before allocating or overflowing.
 PoolShape checked(const PoolShape& shape) {
   if (shape.capacity_blocks == 0 || shape.tokens_per_block == 0 || shape.max_leases == 0 ||
@@ -42,141 +39,6 @@ BlockPool::BlockPool(const PoolShape& shape, const PublishedMemory& published)
     free_leases_[free_lease_count_++] = static_cast<int32_t>(lease);
   }
   publish_occupancy();
-}
-
-// ---- lease ----------------------------------------------------------------------------------
-
-PoolResult BlockPool::lease(LeaseRequest* requests, uint32_t count) {
-  for (uint32_t i = 0; i < count; i++) {
-    if (requests[i].blocks > shape_.max_blocks_per_lease) {
-      return {PoolError::kTooManyBlocks, i};
-    }
-  }
-  // Until a request is answered, its `lease` holds the last block it matched.
-  for (uint32_t i = 0; i < count; i++) {
-    requests[i].lease = static_cast<int32_t>(match_and_pin(requests[i]));
-  }
-  const int64_t available = available_blocks();
-  int64_t wanted = 0;
-  uint64_t new_blocks = 0;
-  uint32_t admitted = 0;
-  for (bool fits = true; admitted < count && fits;) {
-    const LeaseRequest& request = requests[admitted];
-    const int64_t missing = request.blocks - request.matched_blocks;
-    const int64_t sum = wanted + missing + request.reserve_blocks;
-    fits = sum <= available && admitted < free_lease_count_;
-    if (fits) {
-      wanted = sum;
-      new_blocks += static_cast<uint64_t>(missing);
-      admitted++;
-    }
-  }
-  for (uint32_t i = admitted; i < count; i++) {
-    wanted += requests[i].blocks - requests[i].matched_blocks;
-    wanted += requests[i].reserve_blocks;
-    requests[i].missing_blocks = wanted > available ? wanted - available : 0;
-  }
-  for (uint32_t i = count; i-- > admitted;) {
-    unpin(static_cast<uint32_t>(requests[i].lease));
-    requests[i].matched_blocks = 0;
-    requests[i].lease = kRefused;
-  }
-  evict_shortfall(new_blocks);
-  for (uint32_t i = 0; i < admitted; i++) {
-    admit(requests[i], static_cast<uint32_t>(requests[i].lease));
-  }
-  publish_occupancy();
-  return {PoolError::kNone, 0};
-}
-
-bool BlockPool::same_content(uint32_t block, uint32_t depth, uint32_t parent,
-                             const CacheScope& scope, const uint32_t* tokens) const {
-  // Equal parent blocks imply equal prefixes, scope and depth included.
-  const BlockRecord& record = records_[block];
-  return record.parent == parent && record.depth == depth &&
-         record.presence_mask == scope.presence_mask && record.lora_task_id == scope.lora_task_id &&
-         record.salt_id == scope.salt_id &&
-         std::memcmp(tokens_of(block), tokens, shape_.tokens_per_block * sizeof(uint32_t)) == 0;
-}
-
-// References the matched leading blocks, root first; returns the last one.
-uint32_t BlockPool::match_and_pin(LeaseRequest& request) {
-  const CacheScope scope{request.lora_task_id, request.salt_id, request.presence_mask};
-  uint32_t end =
-      request.matchable_blocks < request.blocks ? request.matchable_blocks : request.blocks;
-  // A two-stage pipeline: bucket lines are prefetched 2 * kLookAhead blocks ahead, the records and
-  // tokens that they point to kLookAhead ahead.
-  uint32_t candidates[kLookAhead];
-  for (uint32_t i = 0; i < end && i < 2 * kLookAhead; i++) {
-    directory_.prefetch(request.hashes[i]);
-  }
-  uint32_t looked_up = 0;
-  uint32_t parent = kNoBlock;
-  uint32_t matched = 0;
-  while (matched < end) {
-    for (; looked_up < end && looked_up < matched + kLookAhead; looked_up++) {
-      const uint32_t candidate = directory_.find(request.hashes[looked_up]);
-      if (candidate == kNoBlock) {
-        end = looked_up;
-        break;
-      }
-      candidates[looked_up % kLookAhead] = candidate;
-      prefetch(&records_[candidate]);
-      prefetch(tokens_of(candidate));
-      if (looked_up + 2 * kLookAhead < end) {
-        directory_.prefetch(request.hashes[looked_up + 2 * kLookAhead]);
-      }
-    }
-    if (matched == end) {
-      break;
-    }
-    const uint32_t block = candidates[matched % kLookAhead];
-    if (!same_content(block, matched, parent, scope,
-                      request.tokens + static_cast<size_t>(matched) * shape_.tokens_per_block)) {
-      break;
-    }
-    reference(block);
-    parent = block;
-    matched++;
-  }
-  request.matched_blocks = matched;
-  return parent;
-}
-
-// Undoes match_and_pin: the exact reverse of its references and unlinkings.
-void BlockPool::unpin(uint32_t last_block) {
-  for (uint32_t block = last_block; block != kNoBlock; block = records_[block].parent) {
-    BlockRecord& record = records_[block];
-    if (--record.references == 0) {
-      records_[record.previous].next = block;
-      records_[record.next].previous = block;
-      cached_blocks_++;
-      active_blocks_--;
-    }
-  }
-}
-
-void BlockPool::admit(LeaseRequest& request, uint32_t last_block) {
-  const int32_t lease = free_leases_[--free_lease_count_];
-  LeaseRecord& record = leases_[static_cast<size_t>(lease)];
-  record.scope = {request.lora_task_id, request.salt_id, request.presence_mask};
-  record.blocks = request.blocks;
-  record.committed_blocks = request.matched_blocks;
-  record.reserved_blocks = request.reserve_blocks;
-  record.in_use = true;
-  record.unnameable = false;
-  uint32_t* blocks = table(lease);
-  uint32_t depth = request.matched_blocks;
-  for (uint32_t block = last_block; depth-- > 0; block = records_[block].parent) {
-    blocks[depth] = block;
-  }
-  for (uint32_t i = request.matched_blocks; i < request.blocks; i++) {
-    blocks[i] = take_free_block(i);
-  }
-  reserved_blocks_ += request.reserve_blocks;
-  tick_++;
-  request.lease = lease;
-  request.missing_blocks = 0;
 }
 
 // ---- extend, commit, release, clear -----------------------------------------------------------
@@ -417,45 +279,6 @@ void BlockPool::evict_shortfall(uint64_t wanted_blocks) {
     events_.emit(BlockEventKind::kRemoved, records_[block].hash, 0, 0);
     free_block(block);
   }
-}
-
-uint32_t BlockPool::take_free_block(uint32_t depth) {
-  const uint32_t block = free_stack_[--free_count_];
-  BlockRecord& record = records_[block];
-  record.references = 1;
-  record.depth = depth;
-  record.state = BlockState::kUnnamed;
-  active_blocks_++;
-  return block;
-}
-
-void BlockPool::free_block(uint32_t block) {
-  records_[block].state = BlockState::kFree;
-  free_stack_[free_count_++] = block;
-}
-
-// References a named block; removes it from the recency list if it was unreferenced.
-void BlockPool::reference(uint32_t block) {
-  if (records_[block].references++ == 0) {
-    unlink(block);
-    cached_blocks_--;
-    active_blocks_++;
-  }
-}
-
-void BlockPool::link_before(uint32_t block, uint32_t next) {
-  const uint32_t previous = records_[next].previous;
-  records_[block].previous = previous;
-  records_[block].next = next;
-  records_[previous].next = block;
-  records_[next].previous = block;
-}
-
-// The block keeps its neighbours' numbers, so that unpin can reinsert it.
-void BlockPool::unlink(uint32_t block) {
-  const BlockRecord& record = records_[block];
-  records_[record.previous].next = record.next;
-  records_[record.next].previous = record.previous;
 }
 
 // ---- tables, page --------------------------------------------------------------------

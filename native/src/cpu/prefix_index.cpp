@@ -4,17 +4,6 @@
 
 namespace kvasir {
 
-namespace {
-
-// Prefetch distance, in handles.
-constexpr uint32_t kAhead = 8;
-
-constexpr uint32_t offset_in(const Granule& granule, uint32_t block) {
-  return granule.base + (block & 7);
-}
-
-}  // namespace
-
 // The part of a change within one run: the run's blocks from `offset` on are the change's from
 // `first` on.
 struct PrefixIndex::Segment {
@@ -28,12 +17,6 @@ PrefixIndex::PrefixIndex(HashFormat format, uint64_t max_bytes)
     : format_(format), max_bytes_(max_bytes) {}
 
 PrefixIndex::~PrefixIndex() = default;
-
-uint32_t PrefixIndex::run_of(uint32_t block) const { return runs_.granule_of(block).run; }
-
-uint32_t PrefixIndex::offset_of(uint32_t block) const {
-  return offset_in(runs_.granule_of(block), block);
-}
 
 PrefixIndex::Rank& PrefixIndex::make_rank(uint32_t rank) {
   if (rank >= ranks_.size()) ranks_.resize(rank + 1);
@@ -76,17 +59,7 @@ ChangeStatus PrefixIndex::store(uint32_t rank, bool root, uint64_t parent_handle
       if (runs_.holder(&run, rank) == nullptr) runs_.add_holder(&run, rank);
     }
   } catch (const std::bad_alloc&) {
-    for (const Segment& segment : segments_) {
-      Run& run = runs_.run(segment.run);
-      const std::atomic<uint64_t>* element = runs_.holder(&run, rank);
-      if (element != nullptr && holder_cut(element->load()) == 0 &&
-          !holder_uneven(element->load())) {
-        runs_.remove_holder(&run, rank);
-      }
-      touched_.push_back(segment.run);
-    }
-    settle_all();
-    finish();
+    abandon_places(rank);
     return ChangeStatus::kFull;
   }
   for (const Segment& segment : segments_) changed |= hold(rank, owner, segment, handles);
@@ -97,6 +70,20 @@ ChangeStatus PrefixIndex::store(uint32_t rank, bool root, uint64_t parent_handle
   settle_all();
   finish();
   return changed ? ChangeStatus::kApplied : ChangeStatus::kUnchanged;
+}
+
+// Removes the places of a change for which there is no memory.
+void PrefixIndex::abandon_places(uint32_t rank) {
+  for (const Segment& segment : segments_) {
+    Run& run = runs_.run(segment.run);
+    const std::atomic<uint64_t>* element = runs_.holder(&run, rank);
+    if (element != nullptr && holder_cut(element->load()) == 0 && !holder_uneven(element->load())) {
+      runs_.remove_holder(&run, rank);
+    }
+    touched_.push_back(segment.run);
+  }
+  settle_all();
+  finish();
 }
 
 // Whether a handle is repeated, the parent's included. Uses a small table of handles already seen;
@@ -224,21 +211,6 @@ bool PrefixIndex::hold(uint32_t rank, Rank* owner, const Segment& segment,
   return changed;
 }
 
-// Adds one more handle to a block.
-void PrefixIndex::hold_one(uint32_t rank, Rank* owner, uint32_t run, uint32_t offset) {
-  std::atomic<uint64_t>* element = runs_.holder(&runs_.run(run), rank);
-  const uint64_t held = element->load(std::memory_order_relaxed);
-  if (!holder_uneven(held) && holder_cut(held) == offset) {
-    element->store(holder_element(rank, false, offset + 1), std::memory_order_release);
-    return;
-  }
-  Uneven& uneven = uneven_of(owner, run, holder_cut(held));
-  if (uneven.handles.size() <= offset) uneven.handles.resize(offset + 1);
-  uneven.held += uneven.handles[offset]++ == 0;
-  ++uneven.total;
-  refresh_cut(rank, owner, run, uneven, holder_cut(held));
-}
-
 ChangeStatus PrefixIndex::alias(uint32_t rank, const uint64_t* handles, const uint64_t* of,
                                 uint32_t count) {
   Rank* owner = rank_of(rank);
@@ -300,71 +272,6 @@ ChangeStatus PrefixIndex::remove(uint32_t rank, const uint64_t* handles, uint32_
   finish();
   if (removed < count) return ChangeStatus::kUnknownBlock;
   return count == 0 ? ChangeStatus::kUnchanged : ChangeStatus::kApplied;
-}
-
-// Removes one handle each from blocks of one run. The run is settled later.
-void PrefixIndex::drop(uint32_t rank, Rank* owner, uint32_t run, const uint32_t* blocks,
-                       uint32_t count) {
-  if (touched_.empty() || touched_.back() != run) touched_.push_back(run);
-  Run& entry = runs_.run(run);
-  std::atomic<uint64_t>* element = runs_.holder(&entry, rank);
-  const uint64_t held = element->load(std::memory_order_relaxed);
-  const uint32_t cut = holder_cut(held);
-  if (!holder_uneven(held)) {
-    uint32_t least = cut;
-    for (uint32_t i = 0; i < count; ++i) least = std::min(least, offset_of(blocks[i]));
-    if (least == cut - count) {  // the last ones, in any order: each has one handle
-      if (least == 0) {
-        runs_.remove_holder(&entry, rank);
-      } else {
-        element->store(holder_element(rank, false, least), std::memory_order_release);
-      }
-      return;
-    }
-  }
-  for (uint32_t i = 0; i < count; ++i) drop_one(rank, owner, run, offset_of(blocks[i]));
-}
-
-void PrefixIndex::drop_one(uint32_t rank, Rank* owner, uint32_t run, uint32_t offset) {
-  const uint64_t held = runs_.holder(&runs_.run(run), rank)->load(std::memory_order_relaxed);
-  Uneven& uneven = uneven_of(owner, run, holder_cut(held));
-  uneven.held -= --uneven.handles[offset] == 0;
-  --uneven.total;
-  while (!uneven.handles.empty() && uneven.handles.back() == 0) uneven.handles.pop_back();
-  const uint32_t size = static_cast<uint32_t>(uneven.handles.size());
-  refresh_cut(rank, owner, run, uneven, std::min({holder_cut(held), offset, size}));
-}
-
-// The handle counts of a rank in a run, derived from its cut if there were none.
-PrefixIndex::Uneven& PrefixIndex::uneven_of(Rank* owner, uint32_t run, uint32_t cut) {
-  const auto [entry, is_new] = owner->uneven.try_emplace(run);
-  if (is_new) {
-    entry->second.handles.assign(cut, 1);
-    entry->second.held = cut;
-    entry->second.total = cut;
-  }
-  return entry->second;
-}
-
-// Sets the cut to the first gap in a rank's blocks of a run, which is not before `from`, and drops
-// the counts if the cut alone is exact.
-void PrefixIndex::refresh_cut(uint32_t rank, Rank* owner, uint32_t run, const Uneven& uneven,
-                              uint32_t from) {
-  Run& entry = runs_.run(run);
-  if (uneven.total == 0) {
-    owner->uneven.erase(run);
-    runs_.remove_holder(&entry, rank);
-    return;
-  }
-  const uint32_t size = static_cast<uint32_t>(uneven.handles.size());
-  const bool whole = uneven.held == size;
-  const bool even = whole && uneven.total == size;
-  const auto begin = uneven.handles.begin();
-  const uint32_t cut =
-      whole ? size
-            : static_cast<uint32_t>(std::find(begin + from, uneven.handles.end(), 0u) - begin);
-  runs_.holder(&entry, rank)->store(holder_element(rank, !even, cut), std::memory_order_release);
-  if (even) owner->uneven.erase(run);
 }
 
 void PrefixIndex::clear(uint32_t rank) {
@@ -434,176 +341,5 @@ uint32_t PrefixIndex::needed_length(const Run& run, uint32_t number) const {
 }
 
 void PrefixIndex::finish() { runs_.reclaim(); }
-
-uint64_t PrefixIndex::bytes() const {
-  return sizeof *this + runs_.bytes() + table_bytes_ + ranks_.capacity() * sizeof ranks_[0];
-}
-
-// Bytes of chains and handles, excluding unused parts of pages.
-uint64_t PrefixIndex::used_bytes() const { return runs_.used_bytes() + table_bytes_; }
-
-// ---- the cap on memory ----
-
-// Evicts the least recently matched runs of the rank with the most blocks, successors first, an
-// eighth of its blocks at a time.
-void PrefixIndex::shed() {
-  const uint64_t enough = max_bytes_ - max_bytes_ / 20;
-  while (used_bytes() > enough && memberships_ > 0) {
-    uint32_t rank = 0;
-    uint64_t most = 0;
-    for (uint32_t i = 0; i < ranks_.size(); ++i) {
-      if (ranks_[i] && ranks_[i]->table.size() > most) {
-        most = ranks_[i]->table.size();
-        rank = i;
-      }
-    }
-    Rank* owner = ranks_[rank].get();
-    std::unordered_map<uint32_t, uint64_t> handles_of_run;
-    owner->table.for_each([&](uint64_t, uint32_t block) { ++handles_of_run[run_of(block)]; });
-    std::vector<uint32_t> oldest;
-    for (const auto& entry : handles_of_run) oldest.push_back(entry.first);
-    const uint32_t now = static_cast<uint32_t>(runs_.epochs().current());
-    std::sort(oldest.begin(), oldest.end(), [&](uint32_t a, uint32_t b) {
-      const Run& x = runs_.run(a);
-      const Run& y = runs_.run(b);
-      const uint32_t x_age = now - x.last_match.load(std::memory_order_relaxed);
-      const uint32_t y_age = now - y.last_match.load(std::memory_order_relaxed);
-      if (x_age != y_age) return x_age > y_age;
-      return x.depth != y.depth ? x.depth > y.depth : a < b;
-    });
-    uint64_t given_up = 0;
-    for (const uint32_t number : oldest) {
-      if (given_up * 8 >= most) break;
-      given_up += handles_of_run[number];
-      runs_.run(number).mark = 1;
-      touched_.push_back(number);
-      owner->uneven.erase(number);
-      runs_.remove_holder(&runs_.run(number), rank);
-    }
-    std::vector<uint64_t> gone;
-    owner->table.for_each([&](uint64_t handle, uint32_t block) {
-      if (runs_.run(run_of(block)).mark != 0) gone.push_back(handle);
-    });
-    for (const uint32_t number : touched_) runs_.run(number).mark = 0;
-    table_bytes_ -= owner->table.bytes();
-    for (const uint64_t handle : gone) owner->table.erase(handle);
-    owner->table.shrink();
-    table_bytes_ += owner->table.bytes();
-    memberships_ -= gone.size();
-    evicted_ += gone.size();
-    settle_all();
-    finish();
-  }
-}
-
-// ---- counts ----
-
-uint64_t PrefixIndex::memberships(uint32_t rank) const {
-  const Rank* owner = rank_of(rank);
-  return owner == nullptr ? 0 : owner->table.size();
-}
-
-uint32_t PrefixIndex::known(uint32_t rank, const uint64_t* handles, uint32_t count,
-                            uint64_t* found) const {
-  const Rank* owner = rank_of(rank);
-  if (owner == nullptr) return 0;
-  for (uint32_t i = 0; i < std::min(count, kAhead); ++i) owner->table.prefetch_slot(handles[i]);
-  uint32_t known = 0;
-  for (uint32_t i = 0; i < count; ++i) {
-    if (i + kAhead < count) owner->table.prefetch_slot(handles[i + kAhead]);
-    if (owner->table.find(handles[i]) != kNoBlock) found[known++] = handles[i];
-  }
-  return known;
-}
-
-void PrefixIndex::list(uint32_t rank, uint64_t* handles, uint64_t* names) const {
-  const Rank* owner = rank_of(rank);
-  if (owner == nullptr) return;
-  size_t at = 0;
-  owner->table.for_each([&](uint64_t handle, uint32_t block) {
-    handles[at] = handle;
-    names[at++] = runs_.name(block);
-  });
-}
-
-bool PrefixIndex::find(uint32_t rank, uint64_t handle, uint64_t* name) const {
-  const Rank* owner = rank_of(rank);
-  const uint32_t block = owner == nullptr ? kNoBlock : owner->table.find(handle);
-  if (block == kNoBlock) return false;
-  *name = runs_.name(block);
-  return true;
-}
-
-IndexCounts PrefixIndex::counts() const {
-  uint64_t distinct = 0;
-  std::vector<bool> held;
-  runs_.for_each_run([&](uint32_t number) {
-    const Run& run = runs_.run(number);
-    uint32_t cut = 0;
-    bool uneven = false;
-    runs_.for_each_holder(run, [&](uint64_t element) {
-      cut = std::max(cut, holder_cut(element));
-      uneven |= holder_uneven(element);
-    });
-    distinct += cut;
-    if (!uneven) return;
-    held.assign(run.length.load(std::memory_order_relaxed), false);
-    runs_.for_each_holder(run, [&](uint64_t element) {
-      if (!holder_uneven(element)) return;
-      const Uneven& counts = ranks_[holder_rank(element)]->uneven.at(number);
-      for (uint32_t i = cut; i < counts.handles.size(); ++i) {
-        if (counts.handles[i] > 0) held[i] = true;
-      }
-    });
-    distinct += static_cast<uint64_t>(std::count(held.begin(), held.end(), true));
-  });
-  return {memberships_, distinct, runs_.count(), bytes(), evicted_};
-}
-
-// ---- readers ----
-
-uint32_t PrefixIndex::match(const uint64_t* names, uint32_t count, uint32_t rank_limit,
-                            uint32_t* ranks, uint32_t* blocks) {
-  // A rank's position in the answer; valid only if the answer's entry agrees.
-  thread_local std::vector<uint32_t> places;
-  if (places.size() < rank_limit) places.resize(rank_limit);
-  uint32_t found = 0;
-  uint32_t begin = 0;  // the first block of the run
-  uint32_t parent = kNoBlock;
-  const ReaderEpochs::Guard guard(&runs_.epochs());
-  const uint32_t now = static_cast<uint32_t>(runs_.epochs().current());
-  while (begin < count) {
-    const uint32_t number = runs_.find(names[begin], parent);
-    if (number == RunTable::kNone) break;
-    Run& run = runs_.run(number);
-    if (run.last_match.load(std::memory_order_relaxed) != now) {
-      run.last_match.store(now, std::memory_order_relaxed);
-    }
-    const uint32_t agreed = runs_.agreement(run, 0, names + begin, count - begin);
-    if (agreed == 0) break;
-    bool goes_on = false;
-    runs_.for_each_holder(run, [&](uint64_t element) {
-      const uint32_t rank = holder_rank(element);
-      const uint32_t cut = std::min(holder_cut(element), agreed);
-      if (cut == 0 || rank >= rank_limit) return;
-      const uint32_t place = places[rank];
-      const bool known = place < found && ranks[place] == rank;
-      if (begin == 0 && !known) {
-        ranks[found] = rank;
-        blocks[found] = cut;
-        places[rank] = found++;
-      } else if (known && blocks[place] == begin) {
-        blocks[place] = begin + cut;
-      } else {
-        return;
-      }
-      goes_on |= cut == agreed;
-    });
-    if (!goes_on) break;
-    begin += agreed;
-    parent = runs_.block(run, agreed - 1);
-  }
-  return found;
-}
 
 }  // namespace kvasir

@@ -91,7 +91,7 @@ class ArchitecturePageTest {
           for (String user : parts.get(i)) {
             for (String used : parts.get(i - 1)) {
               arrows++;
-              if (!ArchitectureTest.usedBy(full(module, user)).contains(full(module, used))) {
+              if (!PackageEdges.usedBy(full(module, user)).contains(full(module, used))) {
                 wrong.add(user + " does not use " + used);
               }
             }
@@ -105,6 +105,6 @@ class ArchitecturePageTest {
 
   private static String full(String module, String name) {
     String within = name.equals(module) ? name : module + "." + name;
-    return ArchitectureTest.isListed(within) ? within : name;
+    return PackageEdges.isListed(within) ? within : name;
   }
 }

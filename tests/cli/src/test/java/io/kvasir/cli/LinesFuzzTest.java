@@ -75,23 +75,25 @@ class LinesFuzzTest {
   }
 
   private static List<byte[]> lines(String command, Random random) {
-    LineGrammar grammar = new LineGrammar(random);
+    LineParts parts = new LineParts(random);
+    RandomRouteLines routes = new RandomRouteLines(parts);
+    RandomFleetLines fleets = new RandomFleetLines(parts);
     LineMutations mutations = new LineMutations(random);
     boolean fleet = random.nextBoolean();
     List<byte[]> lines = new ArrayList<>();
     lines.add(
         LineMutations.bytes(
             switch (command) {
-              case "route" -> grammar.configureRoute(fleet);
-              case "fleet" -> grammar.configureFleet();
-              default -> grammar.configureIndex();
+              case "route" -> routes.configureRoute(fleet);
+              case "fleet" -> fleets.configureFleet();
+              default -> fleets.configureIndex();
             }));
     while (lines.size() < LINES) {
       Map<String, Object> line =
           switch (command) {
-            case "route" -> grammar.route(fleet);
-            case "fleet" -> grammar.fleet();
-            default -> grammar.index();
+            case "route" -> routes.route(fleet);
+            case "fleet" -> fleets.fleet();
+            default -> fleets.index();
           };
       if (random.nextDouble() < MUTATED) {
         lines.add(mutations.mutated(line));

@@ -1,25 +1,15 @@
 package io.kvasir.gateway;
 
 import static io.kvasir.gateway.TestGateway.CHAT;
+import static io.kvasir.gateway.TokenizerScript.tokens;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import io.kvasir.gateway.RawClient.Reply;
 import io.kvasir.gateway.ScriptedEngine.Received;
-import io.kvasir.gateway.ScriptedEngine.Script;
 import io.kvasir.testing.harness.Await;
-import java.io.IOException;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -27,66 +17,15 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** How engines behind HTTP are asked for the tokens of prompts, and what becomes of the answers. */
 class EngineTokensTest {
 
-  private static final ObjectMapper JSON = new ObjectMapper();
-  private static final String COMPLETIONS = "/v1/completions";
+  static final String COMPLETIONS = "/v1/completions";
   private static final String RENDER = CHAT + "/render";
   private static final String MESSAGES = "\"messages\":[{\"role\":\"user\",\"content\":\"Hi\"}]";
 
-  /** An engine's answers to questions for tokens, and the questions that it got. */
-  private static final class Tokenizer implements Script {
-
-    private final Map<String, String> answers = new ConcurrentHashMap<>();
-    private final BlockingQueue<Received> questions = new LinkedBlockingQueue<>();
-    private final BlockingQueue<Received> requests = new LinkedBlockingQueue<>();
-    private volatile CountDownLatch gate = new CountDownLatch(0);
-
-    /** The least size of a question that waits for the gate. */
-    private volatile int gatedBytes;
-
-    Tokenizer answers(String target, String answer) {
-      answers.put(target, answer);
-      return this;
-    }
-
-    @Override
-    public void answer(Received request, EngineLink link) throws Exception {
-      String answer = answers.get(request.target());
-      if (request.target().equals("/tokenize") || request.target().endsWith("/render")) {
-        questions.add(request);
-        if (request.body().length >= gatedBytes) {
-          Await.opened("the gate", gate);
-        }
-        if (answer == null) {
-          link.json(404, "{}");
-        } else if (answer.matches("[0-9]{3}")) {
-          link.json(Integer.parseInt(answer), "{}");
-        } else {
-          link.json(200, answer);
-        }
-        return;
-      }
-      requests.add(request);
-      EngineLink.answer(request, link);
-    }
-
-    List<String> asked() {
-      List<Received> all = new ArrayList<>();
-      questions.drainTo(all);
-      return all.stream().map(each -> each.target() + " " + each.text()).toList();
-    }
-  }
-
-  private static String tokens(int count) {
-    String ids =
-        IntStream.range(1, count + 1).mapToObj(String::valueOf).collect(Collectors.joining(","));
-    return "[" + ids + "]";
-  }
-
-  private static TestGateway gateway(ScriptedEngine engine, String more) {
+  static TestGateway gateway(ScriptedEngine engine, String more) {
     return TestGateway.of(List.of("http://" + engine.name() + more)).router("approximate").start();
   }
 
-  private static Reply ask(TestGateway gateway, String path, String fields) {
+  static Reply ask(TestGateway gateway, String path, String fields) {
     Reply reply = gateway.post(path, "{\"model\":\"m\"," + fields + "}");
     assertThat(reply.status()).as(reply.text()).isEqualTo(200);
     return reply;
@@ -98,8 +37,8 @@ class EngineTokensTest {
 
   @Test
   void vllmRendersAChatOrTokenisesIt() {
-    Tokenizer vllm =
-        new Tokenizer().answers(RENDER, "{\"kind\":\"x\",\"token_ids\":" + tokens(70) + "}");
+    TokenizerScript vllm =
+        new TokenizerScript().answers(RENDER, "{\"kind\":\"x\",\"token_ids\":" + tokens(70) + "}");
     try (ScriptedEngine engine = ScriptedEngine.start(vllm);
         TestGateway gateway = gateway(engine, "")) {
       String fields = MESSAGES + ",\"routed_dp_rank\":1,\"max_tokens\":5,\"tools\":[{\"a\":1}]";
@@ -113,7 +52,8 @@ class EngineTokensTest {
       assertThat(matched(gateway, CHAT, fields)).isEqualTo(64);
       assertThat(vllm.asked()).hasSize(1);
     }
-    vllm = new Tokenizer().answers("/tokenize", "{\"count\":40,\"tokens\":" + tokens(40) + "}");
+    vllm =
+        new TokenizerScript().answers("/tokenize", "{\"count\":40,\"tokens\":" + tokens(40) + "}");
     try (ScriptedEngine engine = ScriptedEngine.start(vllm);
         TestGateway gateway = gateway(engine, "")) {
       String kept =
@@ -135,7 +75,7 @@ class EngineTokensTest {
 
   @Test
   void vllmGetsTheTokensOfACompletionThatItMade() throws Exception {
-    Tokenizer vllm = new Tokenizer().answers("/tokenize", "{\"tokens\":[7,8,9]}");
+    TokenizerScript vllm = new TokenizerScript().answers("/tokenize", "{\"tokens\":[7,8,9]}");
     try (ScriptedEngine engine = ScriptedEngine.start(vllm);
         TestGateway gateway = gateway(engine, "")) {
       String prompt = "\"prompt\":\"One \\u00e9\"";
@@ -169,7 +109,7 @@ class EngineTokensTest {
 
   @Test
   void tokensOfAnEngineThatWasReplacedAreNotSent() throws Exception {
-    Tokenizer vllm = new Tokenizer().answers("/tokenize", "{\"tokens\":[7,8,9]}");
+    TokenizerScript vllm = new TokenizerScript().answers("/tokenize", "{\"tokens\":[7,8,9]}");
     try (ScriptedEngine engine = ScriptedEngine.start(vllm);
         TestGateway gateway =
             TestGateway.of(List.of("http://" + engine.name()))
@@ -190,9 +130,9 @@ class EngineTokensTest {
 
   @Test
   void anotherWorkerGetsTheTextInsteadOfTheTokens() {
-    Map<Tokenizer, ScriptedEngine> engines = new HashMap<>();
+    Map<TokenizerScript, ScriptedEngine> engines = new HashMap<>();
     for (int i = 0; i < 2; i++) {
-      Tokenizer vllm = new Tokenizer().answers("/tokenize", "{\"tokens\":[7,8,9]}");
+      TokenizerScript vllm = new TokenizerScript().answers("/tokenize", "{\"tokens\":[7,8,9]}");
       engines.put(vllm, ScriptedEngine.start(vllm));
     }
     try (TestGateway gateway =
@@ -201,7 +141,7 @@ class EngineTokensTest {
             .healthEveryMs(10)
             .start()) {
       ask(gateway, COMPLETIONS, "\"prompt\":\"Hi\"");
-      for (Map.Entry<Tokenizer, ScriptedEngine> each : engines.entrySet()) {
+      for (Map.Entry<TokenizerScript, ScriptedEngine> each : engines.entrySet()) {
         each.getValue().healthy(each.getKey().asked().isEmpty());
         each.getKey().requests.clear();
       }
@@ -227,7 +167,7 @@ class EngineTokensTest {
           {",flavor=trtllm", CHAT, MESSAGES + ",\"prompt_token_ids\":" + tokens(64)},
           {",flavor=trtllm", COMPLETIONS, "\"prompt\":[" + tokens(64) + "]"},
         }) {
-      Tokenizer none = new Tokenizer();
+      TokenizerScript none = new TokenizerScript();
       try (ScriptedEngine engine = ScriptedEngine.start(none);
           TestGateway gateway = gateway(engine, one[0])) {
         assertThat(matched(gateway, one[1], one[2])).isZero();
@@ -240,7 +180,8 @@ class EngineTokensTest {
 
   @Test
   void sglangTokenisesTexts() throws Exception {
-    Tokenizer sglang = new Tokenizer().answers("/tokenize", "{\"tokens\":" + tokens(64) + "}");
+    TokenizerScript sglang =
+        new TokenizerScript().answers("/tokenize", "{\"tokens\":" + tokens(64) + "}");
     try (ScriptedEngine engine = ScriptedEngine.start(sglang);
         TestGateway gateway = gateway(engine, ",flavor=sglang")) {
       String prompt = "\"prompt\":\"Hi\"";
@@ -254,7 +195,7 @@ class EngineTokensTest {
   @ParameterizedTest
   @ValueSource(strings = {"400", "404", "422"})
   void anSglangThatTokenisesNoChatsIsAskedOnce(String status) {
-    Tokenizer sglang = new Tokenizer().answers("/tokenize", status);
+    TokenizerScript sglang = new TokenizerScript().answers("/tokenize", status);
     try (ScriptedEngine engine = ScriptedEngine.start(sglang);
         TestGateway gateway = gateway(engine, ",flavor=sglang")) {
       for (int i = 0; i < 3; i++) {
@@ -271,7 +212,8 @@ class EngineTokensTest {
 
   @Test
   void tensorRtLlmRendersChatsOnly() {
-    Tokenizer trtllm = new Tokenizer().answers(RENDER, "{\"token_ids\":" + tokens(32) + "}");
+    TokenizerScript trtllm =
+        new TokenizerScript().answers(RENDER, "{\"token_ids\":" + tokens(32) + "}");
     try (ScriptedEngine engine = ScriptedEngine.start(trtllm);
         TestGateway gateway = gateway(engine, ",flavor=trtllm")) {
       assertThat(matched(gateway, CHAT, MESSAGES)).isZero();
@@ -284,7 +226,8 @@ class EngineTokensTest {
 
   @Test
   void otherApisAreAskedAsChatsWhereThatIsClear() {
-    Tokenizer vllm = new Tokenizer().answers("/tokenize", "{\"tokens\":" + tokens(32) + "}");
+    TokenizerScript vllm =
+        new TokenizerScript().answers("/tokenize", "{\"tokens\":" + tokens(32) + "}");
     try (ScriptedEngine engine = ScriptedEngine.start(vllm);
         TestGateway gateway = gateway(engine, "")) {
       String chat = "/tokenize {\"model\":\"m\"," + MESSAGES + "}";
@@ -306,8 +249,8 @@ class EngineTokensTest {
   /** Claude Code's own bills differ with each request; vLLM drops them. */
   @Test
   void messagesAreRenderedWithoutTheirBills() {
-    Tokenizer vllm =
-        new Tokenizer()
+    TokenizerScript vllm =
+        new TokenizerScript()
             .answers(
                 "/v1/messages/render", "{\"request_id\":\"r\",\"token_ids\":" + tokens(70) + "}");
     try (ScriptedEngine engine = ScriptedEngine.start(vllm);
@@ -328,116 +271,9 @@ class EngineTokensTest {
     }
   }
 
-  @ParameterizedTest
-  @ValueSource(
-      strings = {
-        "500",
-        "400",
-        "[]",
-        "{",
-        "{\"tokens\":[]}",
-        "{\"tokens\":[1,-2]}",
-        "{\"tokens\":[1,\"2\"]}",
-        "{\"tokens\":[99999999999]}",
-        "{\"tokens\":{}}"
-      })
-  void aQuestionThatFailsNeverFailsTheRequest(String answer) throws IOException {
-    for (String router :
-        new String[] {"approximate", "cost", "kv_cache_aware", "polled", "projected"}) {
-      Tokenizer vllm = new Tokenizer().answers("/tokenize", answer);
-      try (ScriptedEngine engine = ScriptedEngine.start(vllm);
-          TestGateway gateway =
-              TestGateway.of(List.of("http://" + engine.name())).router(router).start()) {
-        ask(gateway, COMPLETIONS, "\"prompt\":\"Hi\"");
-        JsonNode line = gateway.logLine();
-        assertThat(line.path("matched_tokens").asInt()).isZero();
-        assertThat(line.path("attempts").asInt()).isEqualTo(1);
-        assertThat(JSON.readTree(vllm.requests.remove().body()).path("prompt").asText())
-            .isEqualTo("Hi");
-      }
-    }
-  }
-
-  @Test
-  void aConcurrentEqualQuestionIsJoined() {
-    Tokenizer vllm = new Tokenizer().answers("/tokenize", "{\"tokens\":[1,2]}");
-    vllm.gate = new CountDownLatch(1);
-    try (ScriptedEngine engine = ScriptedEngine.start(vllm);
-        TestGateway gateway = gateway(engine, "")) {
-      List<RawClient> clients = new ArrayList<>();
-      for (int i = 0; i < 12; i++) {
-        String body = "{\"model\":\"m\",\"prompt\":\"Hi\",\"max_tokens\":" + (i + 1) + "}";
-        clients.add(gateway.client().send(RawClient.post(COMPLETIONS, body)));
-      }
-      Await.until(() -> gateway.metric("kvasir_num_requests_running") == 12);
-      vllm.gate.countDown();
-      for (RawClient client : clients) {
-        assertThat(client.reply().status()).isEqualTo(200);
-        client.close();
-      }
-      assertThat(vllm.asked()).hasSize(1);
-      assertThat(vllm.requests).hasSize(12);
-    }
-  }
-
-  @Test
-  void aTokenizerThatHangsCostsOneLimit() {
-    Tokenizer vllm = new Tokenizer();
-    vllm.gate = new CountDownLatch(1);
-    try (ScriptedEngine engine = ScriptedEngine.start(vllm);
-        TestGateway gateway =
-            TestGateway.of(engine).router("approximate").tokensTimeoutMs(200).start()) {
-      ask(gateway, COMPLETIONS, "\"prompt\":\"a\"");
-      ask(gateway, COMPLETIONS, "\"prompt\":\"b\"");
-      // The way rests after its failure; the limit may pass before the question is sent.
-      assertThat(vllm.asked()).hasSizeLessThanOrEqualTo(1);
-      vllm.gate.countDown();
-    }
-  }
-
-  /** The time of a tokenizer grows with the prompt. */
-  @Test
-  void aLongPromptThatIsLateStopsOnlyLongOnes() {
-    Tokenizer vllm = new Tokenizer().answers("/tokenize", "{\"tokens\":" + tokens(40) + "}");
-    vllm.gate = new CountDownLatch(1);
-    vllm.gatedBytes = 10_000;
-    try (ScriptedEngine engine = ScriptedEngine.start(vllm);
-        TestGateway gateway =
-            TestGateway.of(engine).router("approximate").tokensTimeoutMs(200).start()) {
-      String prompt = "\"prompt\":\"" + "long ".repeat(4_000) + "\"";
-      Await.until( // on a busy machine the limit may pass before the question is sent
-          () -> {
-            ask(gateway, COMPLETIONS, prompt);
-            return !vllm.asked().isEmpty();
-          });
-      ask(gateway, COMPLETIONS, "\"prompt\":\"short\"");
-      assertThat(vllm.asked()).as("a short one is asked for").hasSize(1);
-      ask(gateway, COMPLETIONS, prompt.replace("long", "also"));
-      assertThat(vllm.asked()).as("another long one is not").isEmpty();
-      vllm.gate.countDown();
-    }
-  }
-
-  @Test
-  void aClientThatLeavesItsQuestionIsForgotten() {
-    Tokenizer vllm = new Tokenizer().answers("/tokenize", "{\"tokens\":[1,2]}");
-    vllm.gate = new CountDownLatch(1);
-    try (ScriptedEngine engine = ScriptedEngine.start(vllm);
-        TestGateway gateway = gateway(engine, "")) {
-      RawClient client = gateway.client();
-      client.send(RawClient.post(COMPLETIONS, "{\"model\":\"m\",\"prompt\":\"Hi\"}"));
-      Await.until(() -> !vllm.questions.isEmpty());
-      client.close();
-      Await.until(() -> gateway.metric("kvasir_num_requests_running") == 0);
-      vllm.gate.countDown();
-      ask(gateway, COMPLETIONS, "\"prompt\":\"Hi\"");
-      assertThat(vllm.requests).hasSize(1);
-    }
-  }
-
   @Test
   void adaptersAreAskedByTheirName() {
-    Tokenizer vllm = new Tokenizer().answers("/tokenize", "{\"tokens\":[1,2]}");
+    TokenizerScript vllm = new TokenizerScript().answers("/tokenize", "{\"tokens\":[1,2]}");
     try (ScriptedEngine engine = ScriptedEngine.start(vllm)) {
       engine.models("{\"data\":[{\"id\":\"m\"},{\"id\":\"sql\",\"parent\":\"m\"}]}");
       try (TestGateway gateway = gateway(engine, "")) {

@@ -9,8 +9,8 @@ import io.kvasir.embedded.api.Incoming;
 import io.kvasir.embedded.api.Json;
 import io.kvasir.embedded.api.ReplyExtras;
 import io.kvasir.embedded.api.RequestFields;
-import io.kvasir.embedded.disagg.Arrival.CachedTokens;
-import io.kvasir.embedded.disagg.Departure.Announcement;
+import io.kvasir.embedded.disagg.KvArrival.CachedTokens;
+import io.kvasir.embedded.disagg.KvDeparture.Announcement;
 import io.kvasir.model.Request;
 import java.net.URI;
 import org.jspecify.annotations.Nullable;
@@ -90,8 +90,8 @@ final class BootstrapDialect implements Dialect {
     if (options.placement().targetRank() == Request.ANY_RANK) {
       options = options.withTargetRank(rank(room));
     }
-    Departure departure =
-        new Departure(
+    KvDeparture departure =
+        new KvDeparture(
             String.valueOf(room),
             engine.settings().waitMs(),
             true,
@@ -101,7 +101,7 @@ final class BootstrapDialect implements Dialect {
     return new LegPlan(LegPlan.with(asked, options), null, departure);
   }
 
-  private static Arrival arrival(
+  private static KvArrival arrival(
       RequestFields fields, String host, int port, long room, @Nullable Long prefillRank) {
     URI url;
     try {
@@ -110,7 +110,7 @@ final class BootstrapDialect implements Dialect {
       JsonNode given = fields.get(HOST);
       throw fields.wrong(HOST, "a host", given == null ? Json.object() : given);
     }
-    return new Arrival(
+    return new KvArrival(
         url,
         String.valueOf(room),
         null,

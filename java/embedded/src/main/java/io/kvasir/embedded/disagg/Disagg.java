@@ -37,7 +37,7 @@ public final class Disagg implements KvLegs, AutoCloseable {
   private final TransferClient client = new TransferClient();
   private final EngineIdentity identity;
   private final Dialect dialect;
-  private final Transfers transfers;
+  private final OutgoingTransfers transfers;
 
   /**
    * Creates it.
@@ -66,10 +66,10 @@ public final class Disagg implements KvLegs, AutoCloseable {
     this.identity = new EngineIdentity(settings, engine.ranks());
     this.dialect = dialect();
     this.transfers =
-        new Transfers(
+        new OutgoingTransfers(
             timer,
             ranks,
-            new Transfers.Rules(
+            new OutgoingTransfers.Rules(
                 dialect.awaitsPrefill(),
                 dialect.allowsAnotherFetch(),
                 dialect.rankRule(),
@@ -105,7 +105,7 @@ public final class Disagg implements KvLegs, AutoCloseable {
   @Override
   public @Nullable KvLeg legOf(Incoming request, AskedCompletion asked) {
     LegPlan plan = dialect.read(request, asked);
-    return plan == null ? null : new Leg(this, plan);
+    return plan == null ? null : new TransferLeg(this, plan);
   }
 
   /**
@@ -156,7 +156,7 @@ public final class Disagg implements KvLegs, AutoCloseable {
     return settings;
   }
 
-  Transfers transfers() {
+  OutgoingTransfers transfers() {
     return transfers;
   }
 

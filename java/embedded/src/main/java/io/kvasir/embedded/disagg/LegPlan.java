@@ -12,7 +12,8 @@ import org.jspecify.annotations.Nullable;
  * @param arrival KV that comes before; null if none does
  * @param departure KV that is left behind; null if none is
  */
-record LegPlan(AskedCompletion asked, @Nullable Arrival arrival, @Nullable Departure departure) {
+record LegPlan(
+    AskedCompletion asked, @Nullable KvArrival arrival, @Nullable KvDeparture departure) {
 
   /**
    * Checks that a leg has one prompt and one choice.

@@ -11,8 +11,8 @@ import io.kvasir.embedded.api.Incoming;
 import io.kvasir.embedded.api.Json;
 import io.kvasir.embedded.api.ReplyExtras;
 import io.kvasir.embedded.api.Routes;
-import io.kvasir.embedded.disagg.Arrival.CachedTokens;
-import io.kvasir.embedded.disagg.Departure.Announcement;
+import io.kvasir.embedded.disagg.KvArrival.CachedTokens;
+import io.kvasir.embedded.disagg.KvDeparture.Announcement;
 import java.net.URI;
 import java.util.List;
 import java.util.Set;
@@ -54,8 +54,8 @@ final class MooncakeDialect implements Dialect {
     }
     if (!params.decode()) {
       params.requireNone(List.of(BOOTSTRAP, ENGINE_ID));
-      Departure departure =
-          new Departure(
+      KvDeparture departure =
+          new KvDeparture(
               params.text(TRANSFER_ID),
               engine.settings().waitMs(),
               false,
@@ -68,8 +68,8 @@ final class MooncakeDialect implements Dialect {
       counts.onRecomputed("kv_transfer_params lacks one of " + ADDRESS);
       return new LegPlan(asked, null, null);
     }
-    Arrival arrival =
-        new Arrival(
+    KvArrival arrival =
+        new KvArrival(
             bootstrap(params),
             params.text(TRANSFER_ID),
             params.text(ENGINE_ID),

@@ -16,9 +16,9 @@ import io.kvasir.embedded.api.AskedCompletion;
 import io.kvasir.embedded.api.Incoming;
 import io.kvasir.embedded.api.Json;
 import io.kvasir.embedded.api.OpenAiJson;
-import io.kvasir.embedded.disagg.Arrival.CachedTokens;
-import io.kvasir.embedded.disagg.Departure.Announcement;
-import io.kvasir.embedded.disagg.Departure.Computed;
+import io.kvasir.embedded.disagg.KvArrival.CachedTokens;
+import io.kvasir.embedded.disagg.KvDeparture.Announcement;
+import io.kvasir.embedded.disagg.KvDeparture.Computed;
 import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -97,10 +97,10 @@ final class NixlDialect implements Dialect {
     params.fields().integer(NUM_TOKENS, 0, Integer.MAX_VALUE, 0);
     params.fields().text(MODE);
     if (params.decode()) {
-      Arrival arrival = arrival(params, true);
+      KvArrival arrival = arrival(params, true);
       return new LegPlan(asked, arrival, engine.settings().bothWays() ? ofAnswer() : null);
     }
-    Departure departure = ofPrompt();
+    KvDeparture departure = ofPrompt();
     if (!params.fields().has(BLOCK_IDS)) {
       params.requireNone(ADDRESS);
       return new LegPlan(asked, null, departure);
@@ -113,12 +113,12 @@ final class NixlDialect implements Dialect {
     return new LegPlan(asked, arrival(params, false), departure);
   }
 
-  private @Nullable Arrival arrival(KvParams params, boolean wholePrompt) {
+  private @Nullable KvArrival arrival(KvParams params, boolean wholePrompt) {
     if (!params.hasAll(ADDRESS)) {
       counts.onRecomputed("kv_transfer_params lacks one of " + ADDRESS);
       return null;
     }
-    return new Arrival(
+    return new KvArrival(
         params.engine(),
         params.text(REQUEST_ID),
         params.text(ENGINE_ID),
@@ -129,9 +129,9 @@ final class NixlDialect implements Dialect {
         CachedTokens.OWN);
   }
 
-  private Departure ofPrompt() {
+  private KvDeparture ofPrompt() {
     String id = OpenAiJson.newId("cmpl-");
-    return new Departure(
+    return new KvDeparture(
         id,
         engine.settings().leaseMs(),
         false,
@@ -140,9 +140,9 @@ final class NixlDialect implements Dialect {
         computed -> announce(engine, id, computed, "pull"));
   }
 
-  private Departure ofAnswer() {
+  private KvDeparture ofAnswer() {
     String id = OpenAiJson.newId("cmpl-");
-    return new Departure(
+    return new KvDeparture(
         id,
         engine.settings().answerLeaseMs(),
         false,

@@ -10,8 +10,8 @@ import static io.kvasir.embedded.disagg.KvParams.TRANSFER_ID;
 import io.kvasir.embedded.api.AskedCompletion;
 import io.kvasir.embedded.api.Incoming;
 import io.kvasir.embedded.api.Json;
-import io.kvasir.embedded.disagg.Arrival.CachedTokens;
-import io.kvasir.embedded.disagg.Departure.Announcement;
+import io.kvasir.embedded.disagg.KvArrival.CachedTokens;
+import io.kvasir.embedded.disagg.KvDeparture.Announcement;
 import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -60,8 +60,8 @@ final class NixlPushDialect implements Dialect {
     String key = key(request, params);
     if (!params.decode()) {
       params.requireNone(List.of(ENGINE_ID, REQUEST_ID, BLOCK_IDS, HOST, PORT));
-      Departure departure =
-          new Departure(
+      KvDeparture departure =
+          new KvDeparture(
               key,
               engine.settings().leaseMs(),
               false,
@@ -76,8 +76,8 @@ final class NixlPushDialect implements Dialect {
       counts.onRecomputed("kv_transfer_params lacks one of " + ADDRESS);
       return new LegPlan(asked, null, null);
     }
-    Arrival arrival =
-        new Arrival(
+    KvArrival arrival =
+        new KvArrival(
             params.engine(),
             key,
             params.text(ENGINE_ID),

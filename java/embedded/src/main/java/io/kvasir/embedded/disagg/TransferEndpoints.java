@@ -5,7 +5,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.kvasir.embedded.api.Incoming;
 import io.kvasir.embedded.api.Json;
 import io.kvasir.embedded.api.Routes;
-import io.kvasir.embedded.disagg.Transfers.Asker;
+import io.kvasir.embedded.disagg.OutgoingTransfers.Asker;
 import io.kvasir.embedded.ranks.RankMeters;
 
 /**
@@ -22,14 +22,14 @@ final class TransferEndpoints {
 
   private final RoleSettings settings;
   private final int ranks;
-  private final Transfers transfers;
+  private final OutgoingTransfers transfers;
   private final TransferCounts counts;
   private final RankMeters meters;
 
   TransferEndpoints(
       RoleSettings settings,
       int ranks,
-      Transfers transfers,
+      OutgoingTransfers transfers,
       TransferCounts counts,
       RankMeters meters) {
     this.settings = settings;
@@ -78,7 +78,7 @@ final class TransferEndpoints {
     transfers.state(state -> request.replyLater(OK, json(state)));
   }
 
-  private ObjectNode json(Transfers.State state) {
+  private ObjectNode json(OutgoingTransfers.State state) {
     ObjectNode json =
         Json.object()
             .put("role", settings.role().id())

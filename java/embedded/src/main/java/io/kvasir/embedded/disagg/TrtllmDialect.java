@@ -8,7 +8,7 @@ import io.kvasir.embedded.api.AskedCompletion;
 import io.kvasir.embedded.api.Incoming;
 import io.kvasir.embedded.api.RequestFields;
 import io.kvasir.embedded.api.TokenIds;
-import io.kvasir.embedded.disagg.Arrival.CachedTokens;
+import io.kvasir.embedded.disagg.KvArrival.CachedTokens;
 import io.kvasir.embedded.disagg.TrtllmContext.Ids;
 import java.net.URI;
 import java.util.List;
@@ -151,8 +151,8 @@ final class TrtllmDialect implements Dialect {
             params.text(CONVERSATION),
             params.flag(BASE64_IDS, false),
             asked.prompts().get(0));
-    Departure departure =
-        new Departure(
+    KvDeparture departure =
+        new KvDeparture(
             String.valueOf(id), engine.settings().waitMs(), false, false, NAME, said::announce);
     return new LegPlan(LegPlan.with(asked, asked.options().withMaxTokens(1)), null, departure);
   }
@@ -175,8 +175,8 @@ final class TrtllmDialect implements Dialect {
       requireTokens(asked, params);
     }
     ObjectNode sent = (ObjectNode) asked.fields().get(NAME);
-    Arrival arrival =
-        new Arrival(
+    KvArrival arrival =
+        new KvArrival(
             address(params),
             String.valueOf(id),
             null,

@@ -7,10 +7,7 @@ import io.kvasir.hash.NativeBlockHasher;
 import io.kvasir.model.CacheScope;
 import io.kvasir.model.Checks;
 import io.kvasir.model.Digest64;
-import it.unimi.dsi.fastutil.ints.Int2ObjectOpenHashMap;
 import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.BitSet;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -42,23 +39,16 @@ import org.jspecify.annotations.Nullable;
 public final class RankEvents implements WireListener {
 
   private static final BlockEvent CLEARED = new BlockEvent.Cleared();
+
+  /** Stands for the main group among those of events. */
   private static final int MAIN = -1;
 
   private final int tokensPerBlock;
   private final @Nullable StoredListener listener;
   private final NativeBlockHasher hasher;
   private final SkipCounts skips = new SkipCounts();
-  private final ScopeIds adapters = new ScopeIds();
-  private final ScopeIds salts = new ScopeIds();
-  private final Int2ObjectOpenHashMap<CacheGroup> groups = new Int2ObjectOpenHashMap<>();
-
-  /** Groups that are not followed. */
-  private final BitSet otherGroups = new BitSet();
-
-  /** Groups that have stored blocks of the rank's size. */
-  private final BitSet wholeGroups = new BitSet();
-
-  private int mainGroup = -1;
+  private final RootHashes rootHashes = new RootHashes();
+  private final EngineGroups groups;
   private long[] sequence = {};
   private List<BlockEvent> events = new ArrayList<>();
   private int batchRank = -1;
@@ -82,6 +72,7 @@ public final class RankEvents implements WireListener {
     Checks.atLeast("tokensPerBlock", tokensPerBlock, 1);
     this.tokensPerBlock = tokensPerBlock;
     this.listener = listener;
+    this.groups = new EngineGroups(tokensPerBlock);
     this.hasher = NativeBlockHasher.of(HashFormat.KVASIR, tokensPerBlock);
   }
 
@@ -102,11 +93,8 @@ public final class RankEvents implements WireListener {
    * events.
    */
   public void reset() {
-    groups.clear();
-    otherGroups.clear();
+    groups.reset();
     upperBound = false;
-    wholeGroups.clear();
-    mainGroup = -1;
     saysOrigin = false;
     batchRank = -1;
     otherBlockSize = 0;
@@ -149,7 +137,7 @@ public final class RankEvents implements WireListener {
     if (skipsPlace(blocks)) {
       return;
     }
-    CacheGroup group = group(blocks);
+    CacheGroup group = groups.of(blocks);
     if (group == null) {
       skips.add(blocks.knownKind() ? SkipCause.OTHER_GROUP : SkipCause.OTHER_KIND);
       if (blocks.tokenCount() > 0) {
@@ -158,61 +146,38 @@ public final class RankEvents implements WireListener {
       return;
     }
     boolean full = group.kind() == CacheGroup.Kind.FULL;
-    if (full && mainGroup < 0 && blocks.tokenCount() > 0) {
-      mainGroup = group.index();
-    }
-    boolean main = full && (mainGroup < 0 || group.index() == mainGroup);
+    boolean main = groups.isMain(group, blocks);
     long whole = (long) blocks.blockCount() * tokensPerBlock;
     boolean complete = blocks.tokenCount() == whole;
     if (blocks.tokenCount() != 0 && blocks.blockSize() != tokensPerBlock) {
       skipSize(blocks, group);
-    } else if (blocks.tokenCount() == 0 && tier(blocks, main) != 0 && blocks.blockCount() > 0) {
+    } else if (isCopy(blocks, main)) {
       addWithoutTokens(blocks, group, main);
     } else if (!complete && (full || blocks.tokenCount() < whole)) {
       skips.add(SkipCause.TOKEN_COUNT);
     } else if (blocks.blockCount() > 0 && main) {
-      if (!wholeGroups.get(group.index())) {
-        wholeGroups.set(group.index());
+      if (groups.onWhole(group.index())) {
         otherBlockSize = 0; // of parts of blocks
       }
       store(blocks);
     } else if (blocks.blockCount() > 0) {
-      wholeGroups.set(group.index());
+      groups.onWhole(group.index());
       addToGroup(blocks, group, complete ? localHashes(blocks) : null);
     }
   }
 
-  /** The group of stored blocks; null if it is not known which prefixes it allows. */
-  private @Nullable CacheGroup group(WireBlocks blocks) {
-    int index = Math.max(0, blocks.group());
-    CacheGroup known = groups.get(index);
-    if (blocks.tokenCount() == 0 && (known != null || blocks.group() >= 0)) {
-      return known; // only events with tokens say what kind of group it is
-    }
-    CacheGroup.Kind kind = blocks.groupKind();
-    if (kind == null) {
-      otherGroups.set(index, known == null);
-      return null;
-    }
-    otherGroups.clear(index);
-    if (known != null && known.kind() == kind && kind != CacheGroup.Kind.WINDOW) {
-      return known;
-    }
-    CacheGroup group =
-        kind == CacheGroup.Kind.WINDOW
-            ? CacheGroup.window(index, blocks.window(), tokensPerBlock)
-            : new CacheGroup(index, kind, 1);
-    if (group.equals(known)) {
-      return known;
-    }
-    groups.put(index, group);
-    return group;
+  /** Whether stored blocks are copies elsewhere of blocks on the GPU, whose tokens are known. */
+  private static boolean isCopy(WireBlocks blocks, boolean main) {
+    return blocks.tokenCount() == 0
+        && BlockHandles.tier(blocks, main) != BlockHandles.FIRST_TIER
+        && blocks.blockCount() > 0;
   }
 
   private void addWithoutTokens(WireBlocks blocks, CacheGroup group, boolean main) {
     if (main) {
       events.add(
-          new BlockEvent.Aliased(handles(blocks, true), engineHashes(blocks), repeatsOf(blocks)));
+          new BlockEvent.Aliased(
+              BlockHandles.of(blocks, true), BlockHandles.engineHashes(blocks), repeatsOf(blocks)));
     } else {
       addToGroup(blocks, group, null);
     }
@@ -227,14 +192,21 @@ public final class RankEvents implements WireListener {
       doubtLast(group.index(), blocks.parent());
     }
     boolean root = blocks.root();
-    long[] handles = handles(blocks, false);
-    long[] hashes = engineHashes(blocks);
+    long[] handles = BlockHandles.of(blocks, false);
+    long[] hashes = BlockHandles.engineHashes(blocks);
     BlockEvent.Repeats repeats = repeatsOf(blocks);
     events.add(
         local == null
             ? BlockEvent.GroupStored.some(group, root, handles, hashes, repeats)
             : new BlockEvent.GroupStored(
-                group, root, blocks.parent(), rootHash(blocks), handles, hashes, local, repeats));
+                group,
+                root,
+                blocks.parent(),
+                rootHashes.of(blocks),
+                handles,
+                hashes,
+                local,
+                repeats));
   }
 
   /** Counts and skips what is not in the worker's own memory. */
@@ -252,12 +224,12 @@ public final class RankEvents implements WireListener {
 
   /** Smaller blocks of a group that has whole ones are parts of them. */
   private void skipSize(WireBlocks blocks, CacheGroup group) {
-    if (blocks.blockSize() < tokensPerBlock && wholeGroups.get(group.index())) {
+    if (blocks.blockSize() < tokensPerBlock && groups.hasWhole(group.index())) {
       skips.add(SkipCause.PARTIAL_BLOCK);
       return;
     }
     skips.add(SkipCause.OTHER_BLOCK_SIZE);
-    if (mainGroup < 0 || group.index() == mainGroup) {
+    if (groups.canBeMain(group.index())) {
       otherBlockSize = blocks.blockSize();
     } else {
       upperBound = true;
@@ -277,12 +249,12 @@ public final class RankEvents implements WireListener {
       return;
     }
     int index = Math.max(0, blocks.group());
-    if (otherGroups.get(index)) {
+    if (groups.isOther(index)) {
       skips.add(SkipCause.OTHER_GROUP);
-    } else if (mainGroup >= 0 ? index == mainGroup : !groups.containsKey(index)) {
-      events.add(new BlockEvent.Removed(null, handles(blocks, true)));
+    } else if (groups.removesFromMain(index)) {
+      events.add(new BlockEvent.Removed(null, BlockHandles.of(blocks, true)));
     } else {
-      events.add(new BlockEvent.GroupRemoved(index, handles(blocks, false)));
+      events.add(new BlockEvent.GroupRemoved(index, BlockHandles.of(blocks, false)));
     }
   }
 
@@ -315,14 +287,14 @@ public final class RankEvents implements WireListener {
 
   /** Blocks of the main group, with their tokens. */
   private void store(WireBlocks blocks) {
-    long[] handles = handles(blocks, true);
+    long[] handles = BlockHandles.of(blocks, true);
     long[] local = localHashes(blocks);
     BlockEvent.Repeats repeats = repeatsOf(blocks);
     BlockEvent.Stored stored;
     if (blocks.root()) {
-      stored = BlockEvent.Stored.root(rootHash(blocks), handles, local, repeats);
+      stored = BlockEvent.Stored.root(rootHashes.of(blocks), handles, local, repeats);
     } else {
-      long parent = handle(tier(blocks, true), blocks.parent());
+      long parent = BlockHandles.of(BlockHandles.tier(blocks, true), blocks.parent());
       if (!saysOrigin) {
         doubtLast(MAIN, parent);
       }
@@ -331,7 +303,9 @@ public final class RankEvents implements WireListener {
     events.add(stored);
     if (!blocks.root() && blocks.medium() != WireBlocks.GPU) {
       // The blocks before these may be on the GPU only. Then these are found there too.
-      events.add(new BlockEvent.Aliased(handles, engineHashes(blocks), BlockEvent.Repeats.SAME));
+      events.add(
+          new BlockEvent.Aliased(
+              handles, BlockHandles.engineHashes(blocks), BlockEvent.Repeats.SAME));
     }
     if (listener != null) {
       listener.onStored(blocks, stored);
@@ -363,44 +337,5 @@ public final class RankEvents implements WireListener {
   private static boolean isAnnouncement(
       boolean root, BlockEvent.Repeats repeats, long[] hashes, long parent) {
     return root && repeats == BlockEvent.Repeats.COPIES && hashes[hashes.length - 1] == parent;
-  }
-
-  private long rootHash(WireBlocks blocks) {
-    boolean named = !blocks.loraName().isEmpty();
-    boolean salted = !blocks.salt().isEmpty();
-    if (!named && !blocks.hasLoraId() && !salted) {
-      return 0;
-    }
-    long adapter = named ? adapters.of(blocks.loraName()) : blocks.loraId();
-    long salt = salted ? salts.of(blocks.salt()) : 0;
-    return NativeBlockHasher.root(
-        new CacheScope(named || blocks.hasLoraId(), adapter, salted, salt));
-  }
-
-  /** Stands for medium, owner and group; 0 for the engine itself, the GPU and the main group. */
-  private static long tier(WireBlocks blocks, boolean main) {
-    if (main && blocks.medium() == WireBlocks.GPU && blocks.ownership() == 0) {
-      return 0;
-    }
-    long medium = Digest64.fold(Digest64.EMPTY, blocks.medium());
-    long owned = Digest64.fold(medium, blocks.ownership());
-    return Digest64.fold(owned, main ? MAIN : Math.max(0, blocks.group()));
-  }
-
-  private static long handle(long tier, long hash) {
-    return tier == 0 ? hash : Digest64.fold(tier, hash);
-  }
-
-  private static long[] handles(WireBlocks blocks, boolean main) {
-    long tier = tier(blocks, main);
-    long[] handles = engineHashes(blocks);
-    for (int i = 0; tier != 0 && i < handles.length; i++) {
-      handles[i] = handle(tier, handles[i]);
-    }
-    return handles;
-  }
-
-  private static long[] engineHashes(WireBlocks blocks) {
-    return Arrays.copyOf(blocks.hashes(), blocks.blockCount());
   }
 }

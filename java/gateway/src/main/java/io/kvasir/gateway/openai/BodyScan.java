@@ -1,13 +1,11 @@
 package io.kvasir.gateway.openai;
 
-import io.kvasir.fleet.router.Prompt;
 import io.kvasir.fleet.router.PromptSource.Form;
 import java.nio.charset.StandardCharsets;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,13 +29,9 @@ public final class BodyScan {
   /** The most tokens in a field that holds a prompt. */
   public static final int MAX_TOKENS = 1 << 24;
 
-  private static final List<BodyField> PROMPTS =
-      List.of(BodyField.MESSAGES, BodyField.PROMPT, BodyField.INPUT);
-
-  private static final List<BodyField> TOKENS = List.of(BodyField.INPUT_IDS, BodyField.TOKEN_IDS);
-
-  /** Bytes of objects that decoding makes of one text, message or list, at most. */
-  private static final int BYTES_PER_PART = 96;
+  /** The limits of a reply's tokens; the first that is there counts. */
+  private static final List<BodyField> OUTPUT_LIMITS =
+      List.of(BodyField.MAX_COMPLETION_TOKENS, BodyField.MAX_TOKENS, BodyField.MAX_OUTPUT_TOKENS);
 
   private final byte[] bytes;
   private final int offset;
@@ -45,8 +39,7 @@ public final class BodyScan {
   private final EnumMap<BodyField, JsonMember> fields;
   private final EnumMap<NestedField, JsonMember> nested;
   private final int members;
-  private final Map<BodyField, Form> forms;
-  private final int elements;
+  private final ScannedPrompt prompt;
 
   BodyScan(
       byte[] bytes,
@@ -63,8 +56,7 @@ public final class BodyScan {
     this.fields = fields;
     this.nested = nested;
     this.members = members;
-    this.forms = forms;
-    this.elements = elements;
+    this.prompt = new ScannedPrompt(this, forms, elements);
   }
 
   /**
@@ -112,10 +104,8 @@ public final class BodyScan {
    * max_output_tokens}.
    */
   public int maxOutputTokens() {
-    for (BodyField field :
-        new BodyField[] {
-          BodyField.MAX_COMPLETION_TOKENS, BodyField.MAX_TOKENS, BodyField.MAX_OUTPUT_TOKENS
-        }) {
+    for (int i = 0; i < OUTPUT_LIMITS.size(); i++) {
+      BodyField field = OUTPUT_LIMITS.get(i);
       if (member(field) != null) {
         return Math.max(integer(field, 0), 0);
       }
@@ -272,127 +262,9 @@ public final class BodyScan {
     return new PromptReader(this).tokens(field);
   }
 
-  /**
-   * Builds what the client asks for, from {@code messages}, {@code prompt} or {@code input}, the
-   * first that is there, or else from a {@code text}, or tokens in {@code input_ids} or {@code
-   * token_ids}. {@code system} is the first message of a chat. Of a message, the texts of all parts
-   * count, joined by line feeds. O(bytes) on each call.
-   *
-   * @return the prompt; null if the body has none or {@code input} has an unknown form
-   */
-  public @Nullable Prompt prompt() {
-    return new PromptReader(this).read();
-  }
-
-  /** {@return the form of the prompt, without decoding it; null where {@link #prompt()} is null} */
-  public @Nullable Form promptForm() {
-    BodyField field = promptField();
-    return field == null ? null : forms.get(field);
-  }
-
-  /**
-   * Passes on the code points of {@link Prompt#text()} in order, without making the text. O(bytes)
-   * on each call, and no memory.
-   *
-   * @param each receives one code point
-   * @throws IllegalStateException if there is no prompt, or it has tokens
-   */
-  public void forEachCodePoint(IntConsumer each) {
-    new PromptText(this, each, null).read();
-  }
-
-  /**
-   * Passes on the code points of each text of the prompt; those of a chat are one text. O(bytes) on
-   * each call, and no memory.
-   *
-   * @param each receives one code point
-   * @param next runs before each text but the first
-   * @throws IllegalStateException if there is no prompt, or it has tokens
-   */
-  public void forEachText(IntConsumer each, Runnable next) {
-    new PromptText(this, each, next).read();
-  }
-
-  /**
-   * {@return the most bytes of memory that {@link #prompt()} and {@link #tokens} take; known
-   * without decoding}
-   */
-  public long decodedBytes() {
-    return 2L * decodedFieldBytes() + (long) BYTES_PER_PART * elements;
-  }
-
-  private long decodedFieldBytes() {
-    long sum = 0;
-    for (BodyField field : BodyField.DECODED) {
-      JsonMember member = member(field);
-      sum += member == null ? 0 : member.end() - member.value();
-    }
-    return sum;
-  }
-
-  /**
-   * Whether the prompt has parts that {@link #prompt()} leaves out, such as images. O(bytes) on
-   * each call, without decoding texts.
-   *
-   * @return whether some part of a message, or some item of {@code input}, is not a text
-   */
-  public boolean hasOtherContent() {
-    return new PromptReader(this).hasOtherContent();
-  }
-
-  /** {@return the number of prompts, at least 1; 1 for a chat. O(bytes) on each call} */
-  public int prompts() {
-    return new PromptReader(this).prompts();
-  }
-
-  /**
-   * {@return whether some message of a chat is an answer of the model. O(bytes) on each call,
-   * without decoding contents}
-   */
-  public boolean hasAnswer() {
-    return new PromptReader(this).hasAnswer();
-  }
-
-  /**
-   * {@return the size in bytes of the values that make the prompt: {@code messages}, {@code prompt}
-   * or {@code input}, and the system prompt and tools of a chat}
-   */
-  public int promptBytes() {
-    BodyField field = promptField();
-    if (field == null) {
-      return 0;
-    }
-    int bytes = valueBytes(field);
-    boolean chat = field == BodyField.MESSAGES || field == BodyField.INPUT;
-    return chat
-        ? bytes
-            + valueBytes(BodyField.SYSTEM)
-            + valueBytes(BodyField.INSTRUCTIONS)
-            + valueBytes(BodyField.TOOLS)
-        : bytes;
-  }
-
-  private int valueBytes(BodyField field) {
-    JsonMember member = member(field);
-    return member == null ? 0 : member.end() - member.value();
-  }
-
-  /** {@return the field that has the prompt; null if there is none} */
-  @Nullable BodyField promptField() {
-    for (BodyField field : PROMPTS) {
-      if (has(field)) {
-        return field;
-      }
-    }
-    if (forms.get(BodyField.TEXT) == Form.TEXTS) {
-      return BodyField.TEXT;
-    }
-    for (BodyField field : TOKENS) {
-      if (forms.get(field) == Form.TOKENS) {
-        return field;
-      }
-    }
-    return null;
+  /** {@return the prompt of this body, not decoded yet} */
+  public ScannedPrompt prompt() {
+    return prompt;
   }
 
   private @Nullable String text(BodyField field) {

@@ -43,7 +43,7 @@ final class PromptReader {
       if (goTo(BodyField.MESSAGES)) {
         return chat();
       }
-      BodyField field = body.promptField();
+      BodyField field = body.prompt().field();
       return field != null && goTo(field) ? prompt() : null;
     } catch (JsonException e) {
       throw new IllegalStateException("the body was changed after its scan", e);
@@ -78,7 +78,7 @@ final class PromptReader {
   /** {@return the number of texts or lists of tokens that are prompts, at least 1. O(bytes)} */
   int prompts() {
     try {
-      BodyField field = body.isChat() ? null : body.promptField();
+      BodyField field = body.isChat() ? null : body.prompt().field();
       if (field == null || !goTo(field) || json.peek() != '[') {
         return 1;
       }

@@ -31,8 +31,8 @@ final class PromptText {
   }
 
   void read() {
-    Form form = body.promptForm();
-    BodyField field = body.promptField();
+    Form form = body.prompt().form();
+    BodyField field = body.prompt().field();
     if (field == null || form == null || form == Form.TOKENS) {
       throw new IllegalStateException("the body has no prompt with a text");
     }

@@ -4,6 +4,7 @@ import io.kvasir.exchange.BodyHold;
 import io.kvasir.fleet.router.Prompt;
 import io.kvasir.fleet.router.PromptSource;
 import io.kvasir.gateway.openai.BodyScan;
+import io.kvasir.gateway.openai.ScannedPrompt;
 import java.util.List;
 import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
@@ -19,7 +20,7 @@ final class BodyPrompt implements PromptSource {
   /** Stands for a prompt that the gateway cannot read, for example one of images only. */
   static final Prompt UNREADABLE = new Prompt.Texts(List.of(""));
 
-  private final BodyScan body;
+  private final ScannedPrompt scanned;
   private final BodyHold hold;
   private final Form form;
   private boolean charged;
@@ -44,8 +45,8 @@ final class BodyPrompt implements PromptSource {
     }
   }
 
-  private BodyPrompt(BodyScan body, BodyHold hold, Form form) {
-    this.body = body;
+  private BodyPrompt(ScannedPrompt scanned, BodyHold hold, Form form) {
+    this.scanned = scanned;
     this.hold = hold;
     this.form = form;
   }
@@ -57,8 +58,8 @@ final class BodyPrompt implements PromptSource {
    * @param hold what the request holds of the budget
    */
   static PromptSource of(BodyScan body, BodyHold hold) {
-    Form form = body.promptForm();
-    return form == null ? UNREADABLE : new BodyPrompt(body, hold, form);
+    Form form = body.prompt().form();
+    return form == null ? UNREADABLE : new BodyPrompt(body.prompt(), hold, form);
   }
 
   @Override
@@ -76,7 +77,7 @@ final class BodyPrompt implements PromptSource {
     Prompt known = decoded;
     if (known == null) {
       charge();
-      Prompt read = body.prompt();
+      Prompt read = scanned.decode();
       known = read == null ? UNREADABLE : read;
       decoded = known;
     }
@@ -89,7 +90,7 @@ final class BodyPrompt implements PromptSource {
    * @throws NoRoom if the budget is used up
    */
   synchronized void charge() {
-    long bytes = body.decodedBytes();
+    long bytes = scanned.decodedBytes();
     if (!charged && !hold.take(bytes)) {
       throw new NoRoom(Problem.of(hold.refusal(bytes)));
     }
@@ -100,7 +101,7 @@ final class BodyPrompt implements PromptSource {
   public synchronized Turn turn() {
     Turn known = turn;
     if (known == null) {
-      known = form != Form.CHAT ? Turn.UNKNOWN : body.hasAnswer() ? Turn.FURTHER : Turn.FIRST;
+      known = form != Form.CHAT ? Turn.UNKNOWN : scanned.hasAnswer() ? Turn.FURTHER : Turn.FIRST;
       turn = known;
     }
     return known;
@@ -108,11 +109,11 @@ final class BodyPrompt implements PromptSource {
 
   @Override
   public void forEachCodePoint(IntConsumer each) {
-    body.forEachCodePoint(each);
+    scanned.forEachCodePoint(each);
   }
 
   @Override
   public void forEachText(IntConsumer each, Runnable next) {
-    body.forEachText(each, next);
+    scanned.forEachText(each, next);
   }
 }

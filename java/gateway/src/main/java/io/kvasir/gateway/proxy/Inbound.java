@@ -205,7 +205,7 @@ final class Inbound {
     return plain != null
         && scope(plain).equals(CacheScope.NONE)
         && PlainFields.areAllOf(plain)
-        && !plain.hasOtherContent();
+        && !plain.prompt().hasOtherContent();
   }
 
   /** What separates its blocks from those of other requests. */

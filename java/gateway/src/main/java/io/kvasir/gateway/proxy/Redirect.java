@@ -1,5 +1,7 @@
 package io.kvasir.gateway.proxy;
 
+import io.kvasir.exchange.Headers;
+import io.kvasir.gateway.worker.WorkerSpec;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.util.function.Predicate;
@@ -14,6 +16,9 @@ import org.jspecify.annotations.Nullable;
  * @param local whether it leads to a worker
  */
 record Redirect(@Nullable String location, boolean local) {
+
+  /** The field of a reply that has it. */
+  static final String LOCATION = "location";
 
   /** Addresses that name nothing that a client could reach. */
   private static final Pattern UNREACHABLE =
@@ -31,6 +36,31 @@ record Redirect(@Nullable String location, boolean local) {
       Pattern.compile(
           "[^.\\[]+\\.?|.*\\.(localhost|localdomain|local|internal|svc|home\\.arpa|alt)\\.?",
           Pattern.CASE_INSENSITIVE);
+
+  /**
+   * Reads the location of a reply, and keeps the addresses of workers from the client.
+   *
+   * @param headers the reply's fields, where the location that the client may receive replaces the
+   *     worker's
+   * @param worker the worker that sent it
+   * @param target the target of the request, as the worker received it
+   * @param isWorker whether a host is that of a worker
+   * @return what it means; null if there is none, or the worker is in this process
+   */
+  static @Nullable Redirect replaceIn(
+      Headers headers, WorkerSpec worker, String target, Predicate<String> isWorker) {
+    String location = headers.get(LOCATION);
+    if (location == null || worker.isInProcess()) {
+      return null;
+    }
+    Redirect redirect = of(location, worker.url(), target, isWorker);
+    headers.remove(LOCATION);
+    String next = redirect.location();
+    if (next != null) {
+      headers.add(LOCATION, next);
+    }
+    return redirect;
+  }
 
   /**
    * Reads a location.

@@ -6,7 +6,6 @@ import io.kvasir.exchange.Headers;
 import io.kvasir.exchange.ReplyListener;
 import io.kvasir.exchange.UpstreamFailure;
 import io.kvasir.exchange.UpstreamFailure.Kind;
-import io.kvasir.gateway.worker.WorkerSpec;
 import io.kvasir.model.Errors;
 import io.netty.buffer.ByteBuf;
 import java.net.ProtocolException;
@@ -26,8 +25,6 @@ final class Relay implements ReplyListener {
   /** Statuses after which another worker may give a better answer. */
   static final Set<Integer> RETRIED = Set.of(408, 429, 500, 502, 503, 504);
 
-  private static final String LOCATION = "location";
-
   private final Exchange exchange;
   private final Inbound inbound;
   private final ChosenTarget choice;
@@ -36,6 +33,7 @@ final class Relay implements ReplyListener {
   private final Tally tally;
   private final ProxyRun run;
   private final ReplyMemory memory;
+  private final ClientReply reply;
   private final SentRequest sent;
   private final SilenceLimit limit;
 
@@ -63,6 +61,7 @@ final class Relay implements ReplyListener {
     this.tally = tally;
     this.run = run;
     this.memory = memory;
+    this.reply = new ClientReply(exchange, inbound, choice, tally);
     this.sent = new SentRequest(exchange, inbound, choice, this);
     this.limit = new SilenceLimit(exchange.loop(), this);
   }
@@ -91,7 +90,7 @@ final class Relay implements ReplyListener {
       cancel();
       return;
     }
-    if (headers.get(LOCATION) == null || !redirects(headers)) {
+    if (!redirects(headers)) {
       body = ReplyBody.of(exchange, inbound, choice, status, headers, tally, memory, run);
     }
   }
@@ -104,19 +103,14 @@ final class Relay implements ReplyListener {
    * @return whether this reply is not the client's
    */
   private boolean redirects(Headers headers) {
-    WorkerSpec spec = choice.worker().spec();
-    String location = headers.get(LOCATION);
-    if (location == null || spec.isInProcess()) {
+    if (headers.get(Redirect.LOCATION) == null) {
       return false;
     }
     String target = sent.target();
-    Redirect redirect = Redirect.of(location, spec.url(), target, services::isWorker);
-    headers.remove(LOCATION);
-    String next = redirect.location();
-    if (next != null) {
-      headers.add(LOCATION, next);
-    }
-    if (status / 100 != 3 || next == null || !redirect.leadsTo(target)) {
+    Redirect redirect =
+        Redirect.replaceIn(headers, choice.worker().spec(), target, services::isWorker);
+    String next = redirect == null ? null : redirect.location();
+    if (redirect == null || status / 100 != 3 || next == null || !redirect.leadsTo(target)) {
       return false;
     }
     boolean sameTarget = redirect.changesSlash(target);
@@ -166,7 +160,7 @@ final class Relay implements ReplyListener {
         return;
       }
       if (from.awaitsData()) {
-        sendHead(from);
+        reply.head(status, head, from.isStream());
       } else {
         begin(from);
       }
@@ -184,7 +178,7 @@ final class Relay implements ReplyListener {
     Problem problem = Problem.of(BodyFailure.noRoom());
     cancel();
     if (forwarding) {
-      cutReply(problem.message());
+      reply.cut(streams(), problem.message());
     }
     run.onBodyFailed(problem);
   }
@@ -215,25 +209,9 @@ final class Relay implements ReplyListener {
       forwarding = true;
       sent.onBegun();
       run.onBegun();
-      sendHead(from);
+      reply.head(status, head, from.isStream());
       restartLimit();
     }
-  }
-
-  /** Sends the reply's head, unless comments had to follow it before. */
-  private void sendHead(ReplyBody from) {
-    if (exchange.replying()) {
-      return;
-    }
-    Headers headers = ForwardedHeaders.reply(head, inbound.id());
-    String length = head.get("content-length");
-    if (length != null && !from.isStream()) {
-      headers.add("content-length", length);
-    }
-    if (inbound.explain()) {
-      Explanation.add(headers, head, choice, tally);
-    }
-    exchange.head(status, headers);
   }
 
   @Override
@@ -276,22 +254,18 @@ final class Relay implements ReplyListener {
     }
     cancel();
     if (forwarding) {
-      if (body != null && body.isStream() && !failed) {
+      if (streams() && !failed) {
         tally.onStreamError();
       }
-      cutReply("worker " + choice.worker().name() + " failed: " + failure.message());
+      reply.cut(streams(), "worker " + choice.worker().name() + " failed: " + failure.message());
       run.onFailedLater(failure, status);
     } else {
       run.onFailedUnseen(choice, failure);
     }
   }
 
-  private void cutReply(String message) {
-    if (body != null && body.isStream()) {
-      Problem problem = Problem.of(502, "upstream_error", message);
-      exchange.write(Replies.errorEvent(inbound.endpoint(), problem));
-    }
-    exchange.abort();
+  private boolean streams() {
+    return body != null && body.isStream();
   }
 
   // ---- the client, and time -------------------------------------------------------------------
@@ -401,6 +375,6 @@ final class Relay implements ReplyListener {
   /** Ends a reply that has begun, because the gateway stops. */
   void cut() {
     cancel();
-    cutReply("the gateway is shutting down");
+    reply.cut(streams(), "the gateway is shutting down");
   }
 }

@@ -47,7 +47,7 @@ final class Splitting {
         || !isShared(inbound.endpoint(), decodes)) {
       return null;
     }
-    boolean single = body.n() == 1 && body.prompts() == 1;
+    boolean single = body.n() == 1 && body.prompt().count() == 1;
     if (!single && decodesWhole(decodes)) {
       return null;
     }
@@ -57,7 +57,7 @@ final class Splitting {
 
   /** The number of a request's answers, for each of which a transfer can need a number. */
   static int transfers(Inbound inbound, BodyScan body) {
-    int answers = (int) Math.min(TransferIds.MOST, (long) body.prompts() * body.n());
+    int answers = (int) Math.min(TransferIds.MOST, (long) body.prompt().count() * body.n());
     return inbound.endpoint() == Endpoint.GENERATE ? Math.max(answers, OF_GENERATE) : answers;
   }
 

@@ -210,7 +210,7 @@ public final class TokenQuestions {
   }
 
   private static PromptTokens estimate(TokenRequest request, InexactCause missing) {
-    return PromptTokens.estimate(request.body().promptBytes(), missing);
+    return PromptTokens.estimate(request.body().prompt().bytes(), missing);
   }
 
   private AbsentWays lacks(MakerLife life) {

@@ -46,7 +46,6 @@ class EngineFleetsTest {
   private static final FleetLoad LOAD = FleetLoad.of(SEED);
   private static final int FLEET = 4;
   private static final int CLIENTS = 4;
-
   private static final String GAPS = "kvasir_kv_events_gaps_total";
 
   /** Loads while sockets are paused. */
@@ -57,6 +56,7 @@ class EngineFleetsTest {
       LongRuns.cases(List.of(), List.of("conversation", "round_robin"));
 
   private static final Map<String, List<FleetEngine>> FLEETS = new TreeMap<>();
+  private static final IndexTruth TRUTH = new IndexTruth(FLEETS, LOAD);
   private static final ExecutorService THREADS = Executors.newCachedThreadPool();
   private static ServingProcess gateway;
 
@@ -155,7 +155,7 @@ class EngineFleetsTest {
       Await.until(
           "the index is the truth",
           () -> {
-            difference.set(difference());
+            difference.set(TRUTH.difference(gateway));
             return difference.get().isEmpty();
           });
     } catch (AssertionError e) {
@@ -163,62 +163,6 @@ class EngineFleetsTest {
     }
     long ms = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNs);
     System.out.println("index equal to the engines' blocks after " + after + ": " + ms + " ms");
-  }
-
-  /**
-   * How the index differs from the blocks of all engines: in the number of a rank's blocks, or in
-   * what it holds of any prompt of the load. Empty if it does not.
-   */
-  private static String difference() throws IOException, InterruptedException {
-    JsonNode reported =
-        JSON.readTree(ServingProcess.get(gateway.adminUrl() + "/kvasir/ranks").body());
-    Map<String, List<Set<Long>>> truth = new TreeMap<>();
-    for (FleetEngine engine : engines()) {
-      truth.put(engine.name(), engine.blocks());
-    }
-    assertThat(reported).hasSize(truth.size());
-    for (JsonNode worker : reported) {
-      for (JsonNode rank : worker.path("ranks")) {
-        int held =
-            truth.get(worker.path("worker_id").asText()).get(rank.path("dp_rank").asInt()).size();
-        if (rank.path("blocks").asInt() != held
-            || !rank.path("state").asText().equals("live")
-            || rank.path("untrusted").asBoolean()) {
-          return held + " blocks of " + worker.path("worker_id") + " are reported as " + rank;
-        }
-      }
-    }
-    for (String model : FLEETS.keySet()) {
-      for (String prompt : LOAD.lasts()) {
-        String difference = difference(model, prompt, truth);
-        if (!difference.isEmpty()) {
-          return difference;
-        }
-      }
-    }
-    return "";
-  }
-
-  private static String difference(String model, String prompt, Map<String, List<Set<Long>>> truth)
-      throws IOException, InterruptedException {
-    String query =
-        "{\"model\":\""
-            + model
-            + "\",\"token_ids\":"
-            + Arrays.toString(FleetLoad.tokens(prompt))
-            + "}";
-    HttpResponse<String> reply = ServingProcess.post(gateway.adminUrl() + "/query", query);
-    assertThat(reply.statusCode()).as(reply.body()).isEqualTo(200);
-    for (FleetEngine engine : FLEETS.get(model)) {
-      JsonNode ranks = JSON.readTree(reply.body()).path("default").path(engine.name()).path("DP");
-      for (int rank = 0; rank < FleetEngine.RANKS; rank++) {
-        int matched = FleetLoad.matched(prompt, truth.get(engine.name()).get(rank));
-        if (ranks.path("" + rank).asInt() != matched) {
-          return engine.name() + " holds " + matched + " tokens at rank " + rank + ", not " + ranks;
-        }
-      }
-    }
-    return "";
   }
 
   // ---- load ------------------------------------------------------------------------------------
@@ -398,7 +342,7 @@ class EngineFleetsTest {
     for (int i = 0; i < PAUSED_LOADS; i++) {
       sum(concurrent());
     }
-    assertThat(difference()).as("the index misses what was paused").isNotEmpty();
+    assertThat(TRUTH.difference(gateway)).as("the index misses what was paused").isNotEmpty();
     for (FleetEngine engine : engines()) {
       engine.faults("{'pause':false,'pause_loses':false}");
     }

@@ -21,7 +21,7 @@ class CPythonShuffleTest {
       for (int element = 0; element < size; element++) {
         expected.add(element);
       }
-      new OracleRouters.Python(seed).shuffle(expected);
+      new PythonRandom(seed).shuffle(expected);
       assertThat(Arrays.stream(shuffle.shuffle(seed, size)).limit(size).boxed())
           .as("seed %d, size %d", seed, size)
           .containsExactlyElementsOf(expected);

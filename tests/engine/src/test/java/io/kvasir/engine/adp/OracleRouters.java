@@ -1,9 +1,7 @@
 package io.kvasir.engine.adp;
 
-import io.kvasir.engine.pool.Occupancy;
 import io.kvasir.engine.pool.PrefixMatches;
 import io.kvasir.model.Request;
-import java.math.BigInteger;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
@@ -48,17 +46,12 @@ final class OracleRouters {
 
   private int firstTurnCursor;
   private int conversationCursor;
-
   private int maxActiveRequests;
   private List<Request> requests;
   private PrefixMatches matches;
   private Map<Integer, Integer> active;
   private Map<Integer, Long> tokens;
-
-  /** Occupancy of the ranks that have told it, and what they have promised besides. */
-  private Map<Integer, Occupancy> pools;
-
-  private Map<Integer, Long> promised;
+  private OracleRoom pools;
   private List<Placement> placements;
 
   OracleRouters(AdpRouterKind kind, int ranks, AttentionDpConfig config, BlockDemand demand) {
@@ -80,15 +73,10 @@ final class OracleRouters {
     active = new HashMap<>();
     tokens = new HashMap<>();
     placements = new ArrayList<>();
-    pools = new HashMap<>();
-    promised = new HashMap<>();
+    pools = new OracleRoom(demand, states);
     for (RankState state : states) {
       active.put(state.rank(), state.activeRequests());
       tokens.put(state.rank(), state.activeTokens());
-      if (demand != null && state.occupancy() != null) {
-        pools.put(state.rank(), state.occupancy());
-        promised.put(state.rank(), state.occupancy().reservedBlocks() + state.queuedBlocks());
-      }
     }
     List<Integer> remainder = placeTargeted();
     int expected = softTarget(remainder);
@@ -273,26 +261,7 @@ final class OracleRouters {
     if (active.get(rank) + weight(index) > maxActiveRequests) {
       return false;
     }
-    if (!pools.containsKey(rank)) {
-      return true;
-    }
-    Occupancy pool = pools.get(rank);
-    long matched = match(rank, index) / demand.tokensPerBlock();
-    long matchedEvictable = Math.min(matched, pool.cachedBlocks());
-    return pool.freeBlocks() + pool.cachedBlocks() - matchedEvictable - promised.get(rank)
-        >= blocks(index) - matched;
-  }
-
-  private long blocks(int index) {
-    int computed = length(index);
-    if (demand.reservesOutput()) {
-      computed += requests.get(index).maxNewTokens() - 1;
-    }
-    long blocks = 0;
-    for (int covered = 0; covered < computed; covered += demand.tokensPerBlock()) {
-      blocks++;
-    }
-    return blocks;
+    return pools.hasRoom(rank, requests.get(index), match(rank, index));
   }
 
   private List<Integer> placeByScore(List<Integer> remainder, int expected) {
@@ -318,7 +287,7 @@ final class OracleRouters {
         continue;
       }
       List<Integer> order = new ArrayList<>(usable);
-      new Python(requests.get(i).id()).shuffle(order);
+      new PythonRandom(requests.get(i).id()).shuffle(order);
       double denominator = Math.max(length(i), 1);
       long load = 0;
       int longest = 0;
@@ -368,11 +337,7 @@ final class OracleRouters {
       int index, int rank, AdpReason reason, int charge, boolean affinityActive, int maxMatch) {
     active.merge(rank, weight(index), Integer::sum);
     tokens.merge(rank, (long) charge, Long::sum);
-    if (pools.containsKey(rank)) {
-      long matched = match(rank, index) / demand.tokensPerBlock();
-      long pinned = Math.min(matched, pools.get(rank).cachedBlocks());
-      promised.merge(rank, blocks(index) - matched + pinned, Long::sum);
-    }
+    pools.promise(rank, requests.get(index), match(rank, index));
     placements.add(
         new Placement(index, rank, reason, match(rank, index), affinityActive, maxMatch));
   }
@@ -403,73 +368,5 @@ final class OracleRouters {
       }
     }
     return Integer.compare(a.size(), b.size());
-  }
-
-  /** {@code random.Random(seed)}: MT19937 in 64-bit arithmetic, the whole state at a time. */
-  static final class Python {
-    private static final long MASK = 0xffffffffL;
-    private final long[] state = new long[624];
-    private int used = 624;
-
-    Python(long seed) {
-      List<Long> key = new ArrayList<>();
-      BigInteger rest = BigInteger.valueOf(seed).abs();
-      do {
-        key.add(rest.longValue() & MASK);
-        rest = rest.shiftRight(32);
-      } while (rest.signum() != 0);
-      state[0] = 19650218;
-      for (int i = 1; i < 624; i++) {
-        state[i] = (1812433253L * (state[i - 1] ^ (state[i - 1] >> 30)) + i) & MASK;
-      }
-      int i = 1;
-      int j = 0;
-      for (int k = 0; k < 624; k++) {
-        long mixed = (state[i - 1] ^ (state[i - 1] >> 30)) * 1664525L;
-        state[i] = ((state[i] ^ mixed) + key.get(j) + j) & MASK;
-        j = (j + 1) % key.size();
-        i = following(i);
-      }
-      for (int k = 0; k < 623; k++) {
-        long mixed = (state[i - 1] ^ (state[i - 1] >> 30)) * 1566083941L;
-        state[i] = ((state[i] ^ mixed) - i) & MASK;
-        i = following(i);
-      }
-      state[0] = 0x80000000L;
-    }
-
-    private int following(int i) {
-      if (i + 1 < 624) {
-        return i + 1;
-      }
-      state[0] = state[623];
-      return 1;
-    }
-
-    private long nextWord() {
-      if (used == 624) {
-        for (int i = 0; i < 624; i++) {
-          long y = (state[i] & 0x80000000L) | (state[(i + 1) % 624] & 0x7fffffffL);
-          state[i] = state[(i + 397) % 624] ^ (y >> 1) ^ (y % 2 == 1 ? 0x9908b0dfL : 0);
-        }
-        used = 0;
-      }
-      long y = state[used++];
-      y ^= y >> 11;
-      y ^= (y << 7) & 0x9d2c5680L;
-      y ^= (y << 15) & 0xefc60000L;
-      return y ^ (y >> 18);
-    }
-
-    <T> void shuffle(List<T> list) {
-      for (int i = list.size() - 1; i > 0; i--) {
-        int bits = Integer.toBinaryString(i + 1).length();
-        long j;
-        do {
-          j = nextWord() >> (32 - bits);
-        } while (j > i);
-        Collections.swap(list, i, (int) j);
-      }
-    }
   }
 }

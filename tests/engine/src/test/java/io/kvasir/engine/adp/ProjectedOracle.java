@@ -36,62 +36,18 @@ final class ProjectedOracle {
       int expectedActiveRequests,
       List<Long> activeTokensAfter) {}
 
-  /** When a rank's pool was at which tick: requests placed until then. */
-  private record Sample(long tick, long placed) {}
-
-  /** Where and when a conversation's last turn was placed. */
-  private record LastTurn(int rank, long placed) {}
-
-  /** A live rank while a batch is placed. */
-  private static final class Rank {
-    int activeRequests;
-    long activeTokens;
-    boolean told;
-    long free;
-    long cached;
-    long promised;
-    long active;
-    long reserved;
-    double age;
-    long line;
-    double linePairs;
-    double queueMs;
-    double decodeMs;
-    long taken;
-  }
-
   private final int ranks;
-  private final StepTiming timing;
-  private final int maxNumTokens;
+  private final OracleTimes times;
   private final BlockDemand demand;
-
-  private final Map<Integer, List<Sample>> history = new TreeMap<>();
-  private final Map<String, LastTurn> conversations = new TreeMap<>();
-  private final double[] open;
-  private double firstTurns = 8;
-  private double furtherTurns = 16;
-  private double begun;
-  private double timedTurns;
-  private double timedMs;
-  private double gap = 64;
+  private final OracleAges ages = new OracleAges();
+  private final OracleConversations conversations;
+  private final OracleWaits waits = new OracleWaits();
   private long placed;
-  private long headId;
-  private int headCalls;
-  private boolean headWaits;
-  private double clock;
-  private double counted;
-  private long activeBefore;
-  private double spent;
-  private double ended;
-  private final Map<Long, Double> leftSince = new TreeMap<>();
-  private int thinnings;
-  private int impatient;
   private int patient;
 
-  private Map<Integer, Rank> live;
+  private Map<Integer, OracleRank> live;
   private List<Double> pace;
-  private List<Request> requests;
-  private PrefixMatches matches;
+  private OracleBatch batch;
   private int cap;
   private double oldest;
   private double queuesMs;
@@ -101,20 +57,19 @@ final class ProjectedOracle {
 
   ProjectedOracle(int ranks, StepTiming timing, int maxNumTokens, BlockDemand demand) {
     this.ranks = ranks;
-    this.timing = timing;
-    this.maxNumTokens = maxNumTokens;
+    this.times = new OracleTimes(timing, maxNumTokens);
     this.demand = demand;
-    this.open = new double[ranks];
+    this.conversations = new OracleConversations(ranks);
   }
 
   /** How often a rank's samples were too many, so that every second one went. */
   int thinnings() {
-    return thinnings;
+    return ages.thinnings();
   }
 
   /** How often the head of a queue was placed because it had been left over too often. */
   int impatient() {
-    return impatient;
+    return waits.impatient();
   }
 
   /** How often a request was left over although some rank had room. */
@@ -124,44 +79,42 @@ final class ProjectedOracle {
 
   /** Whether the last batch left its first leftover over for want of room. */
   boolean headWaits() {
-    return headWaits;
+    return waits.headWaits();
   }
 
   /** A step has taken so long. */
   void stepped(double ms) {
-    clock += ms;
+    waits.stepped(ms);
   }
 
-  Answer route(List<RankState> states, List<Request> batch, PrefixMatches table, int hardCap) {
-    requests = batch;
-    matches = table;
+  Answer route(List<RankState> states, List<Request> requests, PrefixMatches table, int hardCap) {
+    batch = new OracleBatch(requests, table, demand);
     cap = hardCap;
     placements = new ArrayList<>();
     boolean somebodyRuns = false;
-    headWaits = false;
     read(states);
     for (RankState state : states) {
       int running = state.activeRequests() - state.inTransferRequests() + state.retiringRequests();
       somebodyRuns |= running > 0;
     }
-    count();
+    waits.beginBatch(active());
     List<Integer> remaining = placeNamed();
     int total = 0;
     for (int index : remaining) {
       total += weight(index);
     }
     int most = 0;
-    for (Rank rank : live.values()) {
+    for (OracleRank rank : live.values()) {
       total += rank.activeRequests;
       most = Math.max(most, rank.activeRequests);
     }
     int fair = (int) Math.ceil(total / (double) live.size());
     int expected = Math.min(Math.max(fair, most), cap);
     List<Integer> leftOver = placeOthers(remaining, somebodyRuns);
-    for (Rank rank : live.values()) {
+    for (OracleRank rank : live.values()) {
       expected = Math.max(expected, rank.activeRequests);
     }
-    activeBefore = active();
+    waits.endBatch(active(), !leftOver.isEmpty());
     List<Long> after = new ArrayList<>();
     for (int rank = 0; rank < ranks; rank++) {
       after.add(live.containsKey(rank) ? live.get(rank).activeTokens : 0L);
@@ -173,17 +126,6 @@ final class ProjectedOracle {
     return live.values().stream().mapToLong(rank -> rank.activeRequests).sum();
   }
 
-  /** Counts what has ended since the last batch, and the time that requests have spent. */
-  private void count() {
-    spent += (clock - counted) * (activeBefore + active()) / 2;
-    counted = clock;
-    ended += Math.max(0, activeBefore - active());
-    if (ended > 1024) {
-      spent *= 1024 / ended;
-      ended = 1024;
-    }
-  }
-
   private void read(List<RankState> states) {
     live = new TreeMap<>();
     queuesMs = 0;
@@ -191,28 +133,13 @@ final class ProjectedOracle {
     oldest = 1;
     largestPool = 0;
     for (RankState state : states) {
-      Rank rank = new Rank();
+      OracleRank rank = new OracleRank(state, times, demand != null);
       live.put(state.rank(), rank);
-      rank.activeRequests = state.activeRequests();
-      rank.activeTokens = state.activeTokens();
-      RankWork work = state.work();
-      rank.line = work == null ? state.activeTokens() : work.prefillTokens();
-      rank.linePairs = work == null ? pairs(0, state.activeTokens()) : work.attendedPairs();
-      if (work != null && work.decodingRequests() > 0) {
-        rank.decodeMs = timing.decodeMs(work.decodeKvTokens());
-      }
       lengthen(rank);
-      Occupancy pool = state.occupancy();
-      if (pool != null && demand != null) {
-        rank.told = true;
-        rank.free = pool.freeBlocks();
-        rank.cached = pool.cachedBlocks();
-        rank.promised = state.queuedBlocks();
-        rank.active = pool.activeBlocks();
-        rank.reserved = pool.reservedBlocks();
-        rank.taken = pool.reservedBlocks() + state.queuedBlocks();
-        remember(state.rank(), pool.tick());
-        rank.age = age(state.rank(), pool.oldestEvictableTick());
+      if (rank.told) {
+        Occupancy pool = state.occupancy();
+        ages.remember(state.rank(), pool.tick(), placed);
+        rank.age = ages.age(state.rank(), pool.oldestEvictableTick(), placed);
         oldest = Math.max(oldest, rank.age);
         largestPool = Math.max(largestPool, pool.capacityBlocks());
       }
@@ -225,64 +152,24 @@ final class ProjectedOracle {
     return live.values().stream().mapToDouble(rank -> rank.decodeMs).max().orElse(0);
   }
 
-  private void remember(int rank, long tick) {
-    List<Sample> samples = history.computeIfAbsent(rank, any -> new ArrayList<>());
-    Sample last = samples.isEmpty() ? null : samples.get(samples.size() - 1);
-    if (last != null && tick < last.tick()) {
-      samples.clear();
-      last = null;
-    }
-    if (last != null && (tick == last.tick() || placed == last.placed())) {
-      return;
-    }
-    if (samples.size() == 256) {
-      thinnings++;
-      thin(samples);
-    }
-    samples.add(new Sample(tick, placed));
-  }
-
-  /** From the newest on, drops who may go without a gap of more than an eighth of an age. */
-  private void thin(List<Sample> samples) {
-    Sample newer = samples.get(samples.size() - 1);
-    for (int i = samples.size() - 2; i > 0; i--) {
-      Sample older = samples.get(i - 1);
-      if ((newer.placed() - older.placed()) * 8 <= placed - older.placed()) {
-        samples.remove(i);
-      } else {
-        newer = samples.get(i);
-      }
-    }
-  }
-
-  private double age(int rank, long tick) {
-    long since = 0;
-    for (Sample sample : history.get(rank)) {
-      if (sample.tick() <= tick) {
-        since = sample.placed();
-      }
-    }
-    return placed - since;
-  }
-
   /** Requests that name a rank go there while it has room, strict ones first. */
   private List<Integer> placeNamed() {
     List<Integer> remaining = new ArrayList<>();
     for (boolean strict : new boolean[] {true, false}) {
-      for (int index = 0; index < requests.size(); index++) {
-        Request request = requests.get(index);
+      for (int index = 0; index < batch.size(); index++) {
+        Request request = batch.request(index);
         boolean named = request.targetRank() >= 0;
         if ((named && !request.relax()) != strict) {
           continue;
         }
-        Rank rank = live.get(request.targetRank());
+        OracleRank rank = live.get(request.targetRank());
         if (named && rank != null && rank.activeRequests < cap) {
           place(
               new Placement(
                   index,
                   request.targetRank(),
                   AdpReason.EXPLICIT,
-                  match(request.targetRank(), index),
+                  batch.match(request.targetRank(), index),
                   false,
                   0,
                   List.of()));
@@ -304,37 +191,19 @@ final class ProjectedOracle {
       boolean mayWait =
           (somebodyRuns || !placements.isEmpty())
               && !compared.isEmpty()
-              && blocks(index) <= largestPool
+              && batch.blocks(index) <= largestPool
               && (withRoom.isEmpty() || aFullRankIsSooner(index, compared, withRoom));
-      boolean waits = compared.isEmpty() || (mayWait && stillWaits(index, leftOver.isEmpty()));
-      if (waits) {
+      boolean isLeft =
+          compared.isEmpty() || (mayWait && waits.leaveOver(batch.id(index), leftOver.isEmpty()));
+      if (isLeft) {
         patient += withRoom.isEmpty() ? 0 : 1;
         leftOver.add(index);
       } else {
         place(choose(index, withRoom.isEmpty() ? compared : withRoom));
-        leftSince.remove(requests.get(index).id());
+        waits.onPlaced(batch.id(index));
       }
-    }
-    if (leftOver.isEmpty()) {
-      headCalls = 0;
     }
     return leftOver;
-  }
-
-  /** Only the first has a limit on its calls. */
-  private boolean stillWaits(int index, boolean first) {
-    long id = requests.get(index).id();
-    if (first) {
-      headWaits = true;
-      headCalls = headId == id ? headCalls + 1 : 1;
-      headId = id;
-      if (headCalls > 1000) {
-        impatient++;
-        return false;
-      }
-    }
-    leftSince.putIfAbsent(id, clock);
-    return true;
   }
 
   private boolean aFullRankIsSooner(int index, List<Compared> compared, List<Compared> withRoom) {
@@ -342,8 +211,7 @@ final class ProjectedOracle {
     for (Compared each : withRoom) {
       now = each.score() < now.score() ? each : now;
     }
-    Double since = leftSince.get(requests.get(index).id());
-    double waited = since == null ? 0 : clock - since;
+    double waited = waits.waited(batch.id(index));
     for (Compared each : compared) {
       double wait = waitMs(each.rank(), index);
       if (wait > 0
@@ -361,32 +229,20 @@ final class ProjectedOracle {
 
   /** How long it takes until a rank has room. */
   private double waitMs(int number, int index) {
-    Rank rank = live.get(number);
+    OracleRank rank = live.get(number);
     if (!poolsKnown()) {
       return 0;
     }
     double part = Double.POSITIVE_INFINITY;
-    if (rank.activeRequests + (long) requests.get(index).sequences() <= cap) {
-      long lacking = rank.told ? lackingBlocks(number, index) : 0;
+    if (rank.activeRequests + (long) batch.request(index).sequences() <= cap) {
+      long lacking = rank.told ? batch.lackingBlocks(index, number, live) : 0;
       if (lacking <= 0) {
         return 0;
       }
       part = (double) lacking / (rank.active + rank.reserved);
       part = Math.max(part, 1.0 / (1 + rank.activeRequests));
     }
-    return ended == 0 || spent == 0 ? Double.POSITIVE_INFINITY : part * spent / ended;
-  }
-
-  /** Of the match, what other ranks have too is in use where so much is. */
-  private long lackingBlocks(int number, int index) {
-    Rank rank = live.get(number);
-    long matched = match(number, index) / demand.tokensPerBlock();
-    List<Integer> matches =
-        live.keySet().stream().map(each -> match(each, index)).sorted().toList();
-    int second = matches.size() < 2 ? 0 : matches.get(matches.size() - 2);
-    long inUse = Math.min(second / demand.tokensPerBlock(), rank.active);
-    long unused = Math.min(Math.max(0, matched - inUse), rank.cached);
-    return blocks(index) - matched + unused - (rank.free + rank.cached - rank.taken);
+    return waits.untilEnded(part);
   }
 
   private List<Compared> compare(int index) {
@@ -402,17 +258,17 @@ final class ProjectedOracle {
 
   private Placement choose(int index, List<Compared> compared) {
     int size = compared.size();
-    int start = (int) (spread(requests.get(index).id()) % size);
+    int start = (int) (batch.spread(index) % size);
     Compared best = compared.get(start);
     int longest = 0;
     int shortest = Integer.MAX_VALUE;
     for (int i = 0; i < size; i++) {
       Compared candidate = compared.get((start + i) % size);
       best = candidate.score() < best.score() ? candidate : best;
-      longest = Math.max(longest, match(candidate.rank(), index));
-      shortest = Math.min(shortest, match(candidate.rank(), index));
+      longest = Math.max(longest, batch.match(candidate.rank(), index));
+      shortest = Math.min(shortest, batch.match(candidate.rank(), index));
     }
-    int matched = match(best.rank(), index);
+    int matched = batch.match(best.rank(), index);
     return new Placement(
         index,
         best.rank(),
@@ -423,59 +279,32 @@ final class ProjectedOracle {
         compared);
   }
 
-  /** One fold of the id into the digest of nothing, without its sign. */
-  private static long spread(long id) {
-    long mixed = (Long.rotateLeft(0x243f6a8885a308d3L, 23) ^ id) * 0x9fb21c651e98df25L;
-    return (mixed ^ (mixed >>> 32)) & Long.MAX_VALUE;
-  }
-
   private Compared score(int number, int index) {
-    Rank rank = live.get(number);
-    int held = held(number, index);
-    int uncached = length(index) - held;
-    double queue = lineMs(rank);
-    double compute = prefillMs(uncached, pairs(held, uncached));
+    OracleRank rank = live.get(number);
+    int held = batch.held(number, index);
+    int uncached = batch.length(index) - held;
+    double queue = rank.lineMs(times);
+    double compute = times.prefillMs(uncached, OracleTimes.pairs(held, uncached));
     double own = queue + compute;
 
-    int steps = Math.max(1, steps(rank.line + uncached));
+    int steps = Math.max(1, times.steps(rank.line + uncached));
     double together = 0;
     for (int k = 0; k < steps; k++) {
       together += Math.max(pace.get(k), own / steps + rank.decodeMs);
     }
 
-    double eviction = 0;
-    if (rank.told) {
-      long needed = blocks(index) - held / demand.tokensPerBlock();
-      long evicted = Math.max(0, Math.min(needed, needed - (rank.free - rank.promised)));
-      double again = (double) evicted * demand.tokensPerBlock() * timing.prefillLinear();
-      eviction = 0.3 * (again * (1 - rank.age / oldest));
-    }
     double least = Double.MAX_VALUE;
-    double fewest = Double.MAX_VALUE;
-    double sum = 0;
     for (int other : live.keySet()) {
-      int there = held(other, index);
-      least =
-          Math.min(least, prefillMs(length(index) - there, pairs(there, length(index) - there)));
-      fewest = Math.min(fewest, openBeside(index, other));
+      int there = batch.held(other, index);
+      int missing = batch.length(index) - there;
+      least = Math.min(least, times.prefillMs(missing, OracleTimes.pairs(there, missing)));
     }
-    for (double each : open) {
-      sum += each;
-    }
-    double further = timedTurns == 0 ? 0 : furtherTurns / firstTurns * (timedMs / timedTurns);
-    double work = 1.25 * further / (1 + sum / ranks) * (openBeside(index, number) - fewest);
-
     double copied = compute - least;
-    String conversation = conversation(index);
-    boolean named = requests.get(index).conversationId() != null;
-    if (conversation != null
-        && !conversations.containsKey(conversation)
-        && (named || timedTurns > 0.5 * begun)) {
-      double kept = rank.told && rank.free - rank.promised <= 0 ? Math.min(512, rank.age) : 512;
+    String conversation = batch.conversation(index);
+    if (conversations.begins(conversation, batch.request(index).conversationId() != null)) {
       copied /=
-          1
-              + furtherTurns / firstTurns * (kept / (kept + gap))
-              + kept * (firstTurns / (firstTurns + furtherTurns)) / ranks;
+          conversations.sharers(
+              rank.told && rank.free - rank.promised <= 0 ? Math.min(512, rank.age) : 512);
     }
     double charged = least + copied;
     double longer = Math.max(0, queue + charged - longestQueueMs);
@@ -483,7 +312,14 @@ final class ProjectedOracle {
     if (longer < charged) {
       taken = longer + (charged - longer) * (queuesMs / (live.size() * longestQueueMs));
     }
-    List<Double> terms = List.of(queue, charged, 0.5 * (together - own), 4 * taken, eviction, work);
+    List<Double> terms =
+        List.of(
+            queue,
+            charged,
+            0.5 * (together - own),
+            4 * taken,
+            evictionMs(rank, index, held),
+            workMs(number, index));
     double score = 0;
     for (double term : terms) {
       score += term;
@@ -491,74 +327,46 @@ final class ProjectedOracle {
     return new Compared(number, score, terms);
   }
 
-  /** Conversations of a rank that are expected to go on, but for the request's own. */
-  private double openBeside(int index, int rank) {
-    String conversation = conversation(index);
-    LastTurn last = conversation == null ? null : conversations.get(conversation);
-    return last == null || last.rank() != rank ? open[rank] : open[rank] - share(last);
+  /** What it costs that blocks are evicted for a request. */
+  private double evictionMs(OracleRank rank, int index, int held) {
+    if (!rank.told) {
+      return 0;
+    }
+    long needed = batch.blocks(index) - held / demand.tokensPerBlock();
+    long evicted = Math.max(0, Math.min(needed, needed - (rank.free - rank.promised)));
+    double again = times.linearMs((double) evicted * demand.tokensPerBlock());
+    return 0.3 * (again * (1 - rank.age / oldest));
   }
 
-  private double share(LastTurn last) {
-    double likely = furtherTurns / (firstTurns + furtherTurns);
-    double left = likely * StrictMath.exp(-(double) (placed - last.placed()) / (4 * gap));
-    return Math.min(open[last.rank()], left);
-  }
-
-  /** The request's conversation id, or else the key found by its prompt; null for none. */
-  private String conversation(int index) {
-    String id = requests.get(index).conversationId();
-    long key = matches.conversation(index);
-    return id != null ? id : key == 0 ? null : "key " + key;
-  }
-
-  /** Learns how conversations go on. */
-  private void learn(int index, int rank, double computeMs) {
-    double kept = StrictMath.exp(-1 / (4 * gap));
-    for (int i = 0; i < ranks; i++) {
-      open[i] *= kept;
+  /** What the further turns of a rank's conversations cost, beyond those of the least one. */
+  private double workMs(int number, int index) {
+    String conversation = batch.conversation(index);
+    double fewest = Double.MAX_VALUE;
+    for (int other : live.keySet()) {
+      fewest = Math.min(fewest, conversations.openBeside(conversation, other, placed));
     }
-    String conversation = conversation(index);
-    if (conversation == null) {
-      return;
-    }
-    LastTurn last = conversations.get(conversation);
-    if (last != null) {
-      open[last.rank()] -= share(last);
-    }
-    double fading = 1 - 1.0 / 4096;
-    firstTurns *= fading;
-    begun *= fading;
-    furtherTurns *= fading;
-    if (last == null) {
-      firstTurns++;
-      begun++;
-    } else {
-      furtherTurns++;
-      timedTurns = timedTurns * fading + 1;
-      timedMs = timedMs * fading + computeMs;
-      gap += (placed - last.placed() - gap) * (1.0 / 64);
-    }
-    open[rank] += furtherTurns / (firstTurns + furtherTurns);
-    conversations.put(conversation, new LastTurn(rank, placed));
+    return 1.25
+        * conversations.furtherMs()
+        / (1 + conversations.openOnAverage())
+        * (conversations.openBeside(conversation, number, placed) - fewest);
   }
 
   private void place(Placement placement) {
     int index = placement.requestIndex();
-    Rank rank = live.get(placement.rank());
-    int held = held(placement.rank(), index);
-    int uncached = length(index) - held;
-    rank.activeRequests += weight(index);
-    rank.activeTokens += uncached;
-    rank.line += uncached;
-    rank.linePairs += pairs(held, uncached);
+    OracleRank rank = live.get(placement.rank());
+    int held = batch.held(placement.rank(), index);
+    int uncached = batch.length(index) - held;
+    rank.add(weight(index), held, uncached);
     if (rank.told) {
       int perBlock = demand.tokensPerBlock();
-      long matched = placement.matchedTokens() / perBlock;
-      rank.promised += blocks(index) - held / perBlock;
-      rank.taken += blocks(index) - matched + Math.min(matched, rank.cached);
+      rank.addBlocks(batch.blocks(index), held / perBlock, placement.matchedTokens() / perBlock);
     }
     placed++;
-    learn(index, placement.rank(), prefillMs(uncached, pairs(held, uncached)));
+    conversations.learn(
+        batch.conversation(index),
+        placement.rank(),
+        times.prefillMs(uncached, OracleTimes.pairs(held, uncached)),
+        placed);
     lengthen(rank);
     slowDown(rank);
     placements.add(placement);
@@ -568,40 +376,18 @@ final class ProjectedOracle {
    * The steps of a rank's line share it evenly. Within a batch no step is expected to become
    * shorter than it was.
    */
-  private void slowDown(Rank rank) {
-    int steps = steps(rank.line);
+  private void slowDown(OracleRank rank) {
+    int steps = times.steps(rank.line);
     for (int k = 0; k < steps; k++) {
-      pace.set(k, Math.max(pace.get(k), lineMs(rank) / steps + rank.decodeMs));
+      pace.set(k, Math.max(pace.get(k), rank.lineMs(times) / steps + rank.decodeMs));
     }
   }
 
-  private void lengthen(Rank rank) {
+  private void lengthen(OracleRank rank) {
     double before = rank.queueMs;
-    rank.queueMs = lineMs(rank);
+    rank.queueMs = rank.lineMs(times);
     queuesMs += rank.queueMs - before;
     longestQueueMs = Math.max(longestQueueMs, rank.queueMs);
-  }
-
-  private int steps(long tokens) {
-    return (int) Math.min(32, wholeSteps(tokens));
-  }
-
-  private long wholeSteps(long tokens) {
-    return tokens / maxNumTokens + (tokens % maxNumTokens == 0 ? 0 : 1);
-  }
-
-  private double lineMs(Rank rank) {
-    return prefillMs(rank.line, rank.linePairs);
-  }
-
-  private double prefillMs(long tokens, double pairs) {
-    return timing.prefillQuadratic() * 2 * pairs
-        + timing.prefillLinear() * tokens
-        + timing.prefillConstantMs() * wholeSteps(tokens);
-  }
-
-  private static double pairs(long context, long tokens) {
-    return tokens * (context + tokens / 2.0);
   }
 
   private boolean poolsKnown() {
@@ -609,31 +395,6 @@ final class ProjectedOracle {
   }
 
   private int weight(int index) {
-    return poolsKnown() ? 1 + requests.get(index).children() : 1;
-  }
-
-  private long blocks(int index) {
-    if (demand == null) {
-      return 0;
-    }
-    long tokens = length(index);
-    if (demand.reservesOutput()) {
-      tokens += requests.get(index).maxNewTokens() - 1;
-    }
-    return tokens / demand.tokensPerBlock() + (tokens % demand.tokensPerBlock() == 0 ? 0 : 1);
-  }
-
-  private int length(int index) {
-    return requests.get(index).promptTokens();
-  }
-
-  private int match(int rank, int index) {
-    return Math.max(0, Math.min(matches.tokens(rank, index), length(index)));
-  }
-
-  /** All but the last token may be there, or on its way. */
-  private int held(int rank, int index) {
-    int pending = matches.pendingTokens(rank, index);
-    return Math.max(0, Math.min(pending, length(index) - 1));
+    return poolsKnown() ? 1 + batch.request(index).children() : 1;
   }
 }

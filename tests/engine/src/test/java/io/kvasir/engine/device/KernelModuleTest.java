@@ -52,7 +52,7 @@ class KernelModuleTest {
 
   @ParameterizedTest
   @EnumSource(names = {"OPEN_STREAM", "KERNEL", "LAUNCH", "SYNCHRONIZE"})
-  void aCheckOfTheVersionThatIsRefusedLeavesNothingBehind(ShimDevice.Call call) {
+  void aCheckOfTheVersionThatIsRefusedLeavesNothingBehind(ShimCall call) {
     for (long seed = 0; seed < 20; seed++) {
       try (ShimDevice device = ShimDevice.of(1 << 20, seed)) {
         KernelModule.requireAbi(device, PoolLibrary.kvasir_abi_version());

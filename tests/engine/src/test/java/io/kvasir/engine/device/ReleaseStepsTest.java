@@ -2,7 +2,6 @@ package io.kvasir.engine.device;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.kvasir.engine.device.ShimDevice.Call;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -32,25 +31,25 @@ class ReleaseStepsTest {
 
   @Test
   void aWaitThatIsRefusedForAMomentIsRepeated() {
-    device.failAt(Call.TRY_SYNCHRONIZE, 1, OUT_OF_MEMORY);
-    device.failAt(Call.TRY_SYNCHRONIZE, 2, OUT_OF_MEMORY);
+    device.failAt(ShimCall.TRY_SYNCHRONIZE, 1, OUT_OF_MEMORY);
+    device.failAt(ShimCall.TRY_SYNCHRONIZE, 2, OUT_OF_MEMORY);
     assertThat(release()).containsExactly("released");
   }
 
   @Test
   void withoutAWaitNothingIsReleased() {
     for (int nth = 1; nth <= 3; nth++) {
-      device.failAt(Call.TRY_SYNCHRONIZE, nth, OUT_OF_MEMORY);
+      device.failAt(ShimCall.TRY_SYNCHRONIZE, nth, OUT_OF_MEMORY);
     }
     assertThat(release()).isEmpty();
-    assertThat(device.count(Call.TRY_SYNCHRONIZE)).isEqualTo(3);
+    assertThat(device.count(ShimCall.TRY_SYNCHRONIZE)).isEqualTo(3);
   }
 
   @Test
   void aLostDeviceReleasesNothing() {
-    device.failAt(Call.TRY_SYNCHRONIZE, 1, ILLEGAL_ADDRESS);
+    device.failAt(ShimCall.TRY_SYNCHRONIZE, 1, ILLEGAL_ADDRESS);
     assertThat(release()).isEmpty();
-    assertThat(device.count(Call.TRY_SYNCHRONIZE)).isEqualTo(1);
+    assertThat(device.count(ShimCall.TRY_SYNCHRONIZE)).isEqualTo(1);
   }
 
   @Test

@@ -10,7 +10,6 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
-import java.util.TreeMap;
 
 /**
  * A CUDA device that is not there: its memory is the host's and its kernels run on the CPU, through
@@ -25,31 +24,6 @@ import java.util.TreeMap;
  */
 public final class ShimDevice implements DeviceApi {
 
-  /** A kind of call. */
-  public enum Call {
-    FREE_BYTES,
-    LOAD_MODULE,
-    KERNEL,
-    ALLOCATE,
-    FREE,
-    ALLOCATE_PINNED,
-    FREE_PINNED,
-    PIN,
-    UNPIN,
-    OPEN_STREAM,
-    CLOSE_STREAM,
-    OPEN_EVENT,
-    CLOSE_EVENT,
-    RECORD,
-    AWAIT,
-    ELAPSED,
-    COPY,
-    FILL,
-    LAUNCH,
-    SYNCHRONIZE,
-    TRY_SYNCHRONIZE
-  }
-
   private static final long SEED = Long.getLong("kvasir.test.seed", System.nanoTime());
 
   static {
@@ -59,11 +33,10 @@ public final class ShimDevice implements DeviceApi {
   private static final int OUT_OF_MEMORY = 2;
   private static final int NOT_FOUND = 500;
   private static final int NOT_READY = 600;
-  private static final int PAGE = 4096;
 
   private record ShimKernel(String name) implements Kernel {}
 
-  private record Fault(Call call, int at, int code) {}
+  private record Fault(ShimCall call, int at, int code) {}
 
   /** Calls between two moments at which work is carried out by chance. */
   private static final int CALLS_PER_CHANCE = 3;
@@ -71,11 +44,9 @@ public final class ShimDevice implements DeviceApi {
   private final CudaDevice device;
   private final long seed;
   private final SplittableRandom chance;
-  private final ShimMemory memory = new ShimMemory("device memory", 256);
-  private final ShimMemory pinned = new ShimMemory("page-locked memory", PAGE);
-  private final TreeMap<Long, Long> foreign = new TreeMap<>();
+  private final ShimHeap heap = new ShimHeap();
   private final List<ShimStream> streams = new ArrayList<>();
-  private final Map<Call, Integer> counts = new EnumMap<>(Call.class);
+  private final Map<ShimCall, Integer> counts = new EnumMap<>(ShimCall.class);
   private final List<Fault> faults = new ArrayList<>();
   private int openEvents;
   private int urgentStreams;
@@ -128,7 +99,7 @@ public final class ShimDevice implements DeviceApi {
    * @param nth 1 for the next call of that kind
    * @param code of the CUDA driver API
    */
-  public synchronized void failAt(Call call, int nth, int code) {
+  public synchronized void failAt(ShimCall call, int nth, int code) {
     faults.add(new Fault(call, count(call) + nth, code));
   }
 
@@ -143,7 +114,7 @@ public final class ShimDevice implements DeviceApi {
   }
 
   /** How many calls of a kind there were, failed ones too. */
-  public synchronized int count(Call call) {
+  public synchronized int count(ShimCall call) {
     return counts.getOrDefault(call, 0);
   }
 
@@ -154,8 +125,7 @@ public final class ShimDevice implements DeviceApi {
 
   /** Fails if something was written beside the memory that is given out now. */
   public synchronized void assertGuarded() {
-    memory.assertGuarded();
-    pinned.assertGuarded();
+    heap.assertGuarded();
   }
 
   @Override
@@ -165,8 +135,8 @@ public final class ShimDevice implements DeviceApi {
 
   @Override
   public synchronized long freeBytes() {
-    enter(Call.FREE_BYTES);
-    return device.totalBytes() - memory.usedBytes();
+    enter(ShimCall.FREE_BYTES);
+    return device.totalBytes() - heap.device().usedBytes();
   }
 
   @Override
@@ -176,65 +146,64 @@ public final class ShimDevice implements DeviceApi {
 
   @Override
   public synchronized void loadModule(byte[] module) {
-    enter(Call.LOAD_MODULE);
+    enter(ShimCall.LOAD_MODULE);
   }
 
   @Override
   public synchronized Kernel kernel(String name) {
-    enter(Call.KERNEL);
+    enter(ShimCall.KERNEL);
     if (!List.of(ShimLibrary.kernels()).contains(name)) {
-      throw failure(Call.KERNEL, NOT_FOUND);
+      throw failure(ShimCall.KERNEL, NOT_FOUND);
     }
     return new ShimKernel(name);
   }
 
   @Override
   public synchronized long allocate(long bytes) {
-    enter(Call.ALLOCATE, bytes);
-    if (memory.usedBytes() + bytes > device.totalBytes()) {
-      throw outOfMemory(Call.ALLOCATE, bytes);
+    enter(ShimCall.ALLOCATE, bytes);
+    if (heap.device().usedBytes() + bytes > device.totalBytes()) {
+      throw outOfMemory(ShimCall.ALLOCATE, bytes);
     }
-    return memory.allocate(bytes);
+    return heap.device().allocate(bytes);
   }
 
   @Override
   public synchronized void free(long address) {
-    enter(Call.FREE);
+    enter(ShimCall.FREE);
     requireUnused("device memory", address);
-    memory.free(address);
+    heap.device().free(address);
   }
 
   @Override
   public synchronized long allocatePinned(long bytes) {
-    enter(Call.ALLOCATE_PINNED, bytes);
-    return pinned.allocate(bytes);
+    enter(ShimCall.ALLOCATE_PINNED, bytes);
+    return heap.pageLocked().allocate(bytes);
   }
 
   @Override
   public synchronized void freePinned(long address) {
-    enter(Call.FREE_PINNED);
+    enter(ShimCall.FREE_PINNED);
     requireUnused("page-locked memory", address);
-    pinned.free(address);
+    heap.pageLocked().free(address);
   }
 
   @Override
   public synchronized long pin(long address, long bytes) {
-    enter(Call.PIN);
-    assertThat(address % PAGE).as("offset in a page").isZero();
-    assertThat(foreign.put(address, bytes)).as("bytes pinned there already").isNull();
+    enter(ShimCall.PIN);
+    heap.pin(address, bytes);
     return address;
   }
 
   @Override
   public synchronized void unpin(long address) {
-    enter(Call.UNPIN);
+    enter(ShimCall.UNPIN);
     requireUnused("pinned memory", address);
-    assertThat(foreign.remove(address)).as("bytes pinned at " + address).isNotNull();
+    heap.unpin(address);
   }
 
   @Override
   public synchronized Stream openStream(boolean urgent) {
-    enter(Call.OPEN_STREAM);
+    enter(ShimCall.OPEN_STREAM);
     ShimStream stream = new ShimStream();
     streams.add(stream);
     urgentStreams += urgent ? 1 : 0;
@@ -248,7 +217,7 @@ public final class ShimDevice implements DeviceApi {
 
   @Override
   public synchronized void closeStream(Stream stream) {
-    enter(Call.CLOSE_STREAM);
+    enter(ShimCall.CLOSE_STREAM);
     int pending = open(stream).pending();
     assertThat(pending).as("pending work of a closed stream; device seed %d", seed).isZero();
     streams.remove(stream);
@@ -256,59 +225,63 @@ public final class ShimDevice implements DeviceApi {
 
   @Override
   public synchronized Event openEvent() {
-    enter(Call.OPEN_EVENT);
+    enter(ShimCall.OPEN_EVENT);
     openEvents++;
     return new ShimStream.Mark();
   }
 
   @Override
   public synchronized void closeEvent(Event event) {
-    enter(Call.CLOSE_EVENT);
+    enter(ShimCall.CLOSE_EVENT);
     openEvents--;
   }
 
   @Override
   public synchronized void record(Stream stream, Event event) {
-    enter(Call.RECORD);
+    enter(ShimCall.RECORD);
     open(stream).record((ShimStream.Mark) event);
   }
 
   @Override
   public synchronized void await(Stream stream, Event event) {
-    enter(Call.AWAIT);
+    enter(ShimCall.AWAIT);
     open(stream).submit(((ShimStream.Mark) event).reach());
   }
 
   @Override
   public synchronized long elapsedNs(Event from, Event to) {
-    enter(Call.ELAPSED);
+    enter(ShimCall.ELAPSED);
     ShimStream.Mark first = (ShimStream.Mark) from;
     ShimStream.Mark second = (ShimStream.Mark) to;
     if (!first.passed() || !second.passed()) {
-      throw failure(Call.ELAPSED, NOT_READY);
+      throw failure(ShimCall.ELAPSED, NOT_READY);
     }
     return second.passedNs() - first.passedNs();
   }
 
   @Override
   public synchronized void copy(Stream stream, long destination, long source, long bytes) {
-    enter(Call.COPY);
-    requireKnown(destination, bytes);
-    requireKnown(source, bytes);
-    copiesToDevice +=
-        memory.contains(destination, bytes) && !memory.contains(source, bytes) ? 1 : 0;
+    enter(ShimCall.COPY);
+    heap.requireKnown(destination, bytes);
+    heap.requireKnown(source, bytes);
+    boolean toDevice =
+        heap.device().contains(destination, bytes) && !heap.device().contains(source, bytes);
+    copiesToDevice += toDevice ? 1 : 0;
     open(stream)
-        .submit(() -> view(destination, bytes).put(view(source, bytes)), destination, source);
+        .submit(
+            () -> ShimHeap.view(destination, bytes).put(ShimHeap.view(source, bytes)),
+            destination,
+            source);
   }
 
   @Override
   public synchronized void fill(Stream stream, long address, byte value, long bytes) {
-    enter(Call.FILL);
-    assertThat(memory.contains(address, bytes)).as("device memory at " + address).isTrue();
+    enter(ShimCall.FILL);
+    assertThat(heap.device().contains(address, bytes)).as("device memory at " + address).isTrue();
     open(stream)
         .submit(
             () -> {
-              ByteBuffer filled = view(address, bytes);
+              ByteBuffer filled = ShimHeap.view(address, bytes);
               while (filled.hasRemaining()) {
                 filled.put(value);
               }
@@ -319,7 +292,7 @@ public final class ShimDevice implements DeviceApi {
   @Override
   public synchronized void launch(
       Stream stream, Kernel kernel, int blocks, int threads, KernelArguments arguments) {
-    enter(Call.LAUNCH);
+    enter(ShimCall.LAUNCH);
     String name = ((ShimKernel) kernel).name();
     KernelArguments held = arguments.copy();
     open(stream)
@@ -337,14 +310,14 @@ public final class ShimDevice implements DeviceApi {
 
   @Override
   public synchronized void synchronize(Stream stream) {
-    enter(Call.SYNCHRONIZE);
+    enter(ShimCall.SYNCHRONIZE);
     assertThat(hangs && open(stream).pending() > 0).as("waits for ever").isFalse();
     open(stream).runAll();
   }
 
   @Override
   public synchronized boolean trySynchronize(Stream stream, long timeoutNs) {
-    enter(Call.TRY_SYNCHRONIZE);
+    enter(ShimCall.TRY_SYNCHRONIZE);
     unresponsive |= hangs && open(stream).pending() > 0;
     if (!unresponsive) {
       open(stream).runAll();
@@ -358,18 +331,16 @@ public final class ShimDevice implements DeviceApi {
     if (lost || unresponsive) {
       return;
     }
-    memory.assertAllGivenBack();
-    pinned.assertAllGivenBack();
-    assertThat(foreign).as("pinned memory of others").isEmpty();
+    heap.assertAllGivenBack();
     assertThat(streams).as("open streams").isEmpty();
     assertThat(openEvents).as("open events").isZero();
   }
 
-  private void enter(Call call) {
+  private void enter(ShimCall call) {
     enter(call, 0);
   }
 
-  private void enter(Call call, long wantedBytes) {
+  private void enter(ShimCall call, long wantedBytes) {
     int count = counts.merge(call, 1, Integer::sum);
     if (lost) {
       throw failure(call, 700);
@@ -384,20 +355,20 @@ public final class ShimDevice implements DeviceApi {
     }
   }
 
-  private RuntimeException failure(Call call, int code) {
+  private RuntimeException failure(ShimCall call, int code) {
     RuntimeException failure =
         DeviceFailure.of(device, new DriverCallException(call.name(), code, "injected"));
     lost |= failure instanceof FatalDeviceException;
     return failure;
   }
 
-  private RuntimeException outOfMemory(Call call, long wantedBytes) {
+  private RuntimeException outOfMemory(ShimCall call, long wantedBytes) {
     DriverCallException cause =
         new DriverCallException(call.name(), OUT_OF_MEMORY, "CUDA_ERROR_OUT_OF_MEMORY");
-    return call == Call.ALLOCATE_PINNED
+    return call == ShimCall.ALLOCATE_PINNED
         ? DeviceFailure.outOfPinnedMemory(wantedBytes, cause)
         : DeviceFailure.outOfMemory(
-            device, wantedBytes, device.totalBytes() - memory.usedBytes(), cause);
+            device, wantedBytes, device.totalBytes() - heap.device().usedBytes(), cause);
   }
 
   private ShimStream open(Stream stream) {
@@ -413,46 +384,10 @@ public final class ShimDevice implements DeviceApi {
   }
 
   private void requireUnused(String what, long address) {
-    ShimReach reach = new ShimReach(new AllMemory());
+    ShimReach reach = new ShimReach(heap);
     streams.forEach(stream -> stream.addresses().forEach(reach::add));
     assertThat(reach.contains(address))
         .as("pending work may use the %s that is freed; device seed %d", what, seed)
         .isFalse();
-  }
-
-  /** All memory that the device can use. */
-  private final class AllMemory implements ShimReach.Memory {
-
-    @Override
-    public long startOf(long address) {
-      long start = memory.startOf(address) + pinned.startOf(address);
-      Map.Entry<Long, Long> below = foreign.floorEntry(address);
-      boolean inside = below != null && address < below.getKey() + below.getValue();
-      return inside ? below.getKey() : start;
-    }
-
-    @Override
-    public ByteBuffer at(long start) {
-      if (foreign.containsKey(start)) {
-        return view(start, foreign.get(start));
-      }
-      return memory.startOf(start) != 0 ? memory.at(start) : pinned.at(start);
-    }
-  }
-
-  private void requireKnown(long address, long bytes) {
-    boolean known =
-        memory.contains(address, bytes)
-            || pinned.contains(address, bytes)
-            || foreign.entrySet().stream()
-                .anyMatch(
-                    piece ->
-                        address >= piece.getKey()
-                            && address + bytes <= piece.getKey() + piece.getValue());
-    assertThat(known).as(bytes + " bytes of the device's at " + address).isTrue();
-  }
-
-  private static ByteBuffer view(long address, long bytes) {
-    return NativeMemory.view(address, Math.toIntExact(bytes));
   }
 }

@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.kvasir.engine.device.DeviceApi.Event;
 import io.kvasir.engine.device.DeviceApi.Stream;
-import io.kvasir.engine.device.ShimDevice.Call;
 import io.kvasir.internal.nativelib.NativeMemory;
 import io.kvasir.internal.nativelib.PoolLibrary;
 import java.nio.ByteBuffer;
@@ -40,7 +39,7 @@ class ShimDeviceTest {
       late.closeStream(stream);
       late.free(memory[0]);
       late.freePinned(memory[1]);
-      assertThat(late.count(Call.LAUNCH)).isEqualTo(1);
+      assertThat(late.count(ShimCall.LAUNCH)).isEqualTo(1);
       late.close();
     }
   }
@@ -190,12 +189,12 @@ class ShimDeviceTest {
   @Test
   void failsWhereItIsTold() {
     Stream stream = device.openStream(false);
-    device.failAt(Call.SYNCHRONIZE, 2, 600);
+    device.failAt(ShimCall.SYNCHRONIZE, 2, 600);
     device.synchronize(stream);
     assertThatThrownBy(() -> device.synchronize(stream))
         .isInstanceOf(RetryableDeviceException.class);
     device.synchronize(stream);
-    device.failAt(Call.SYNCHRONIZE, 1, LOST);
+    device.failAt(ShimCall.SYNCHRONIZE, 1, LOST);
     assertThatThrownBy(() -> device.synchronize(stream)).isInstanceOf(FatalDeviceException.class);
     assertThatThrownBy(() -> device.allocate(1)).isInstanceOf(FatalDeviceException.class);
     assertThatCode(device::close).doesNotThrowAnyException();

@@ -2,8 +2,8 @@ package io.kvasir.engine.execute;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.kvasir.engine.device.ShimCall;
 import io.kvasir.engine.device.ShimDevice;
-import io.kvasir.engine.device.ShimDevice.Call;
 import io.kvasir.engine.pool.PoolShape;
 import io.kvasir.engine.pool.cuda.CudaBlockPool;
 import io.kvasir.hash.HashedRequest;
@@ -73,11 +73,11 @@ class CudaIterationTest {
       RankExecutor executor, PoolCalls pool, ShimDevice device, Tally tally, String at) {
     pool.take();
     int copies = device.copiesToDevice();
-    int waits = device.count(Call.SYNCHRONIZE);
+    int waits = device.count(ShimCall.SYNCHRONIZE);
     executor.beginStep(0);
     executor.endStep(0);
     copies = device.copiesToDevice() - copies;
-    waits = device.count(Call.SYNCHRONIZE) - waits;
+    waits = device.count(ShimCall.SYNCHRONIZE) - waits;
     List<String> calls = pool.take();
     int leases = (int) calls.stream().filter(call -> call.startsWith("lease")).count();
     assertThat(copies).as("submissions; %s; %s", at, calls).isLessThanOrEqualTo(waits);

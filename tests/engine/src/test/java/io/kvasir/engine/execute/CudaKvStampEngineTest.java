@@ -9,8 +9,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.kvasir.engine.device.DeviceApi;
 import io.kvasir.engine.device.FatalDeviceException;
 import io.kvasir.engine.device.RetryableDeviceException;
+import io.kvasir.engine.device.ShimCall;
 import io.kvasir.engine.device.ShimDevice;
-import io.kvasir.engine.device.ShimDevice.Call;
 import io.kvasir.engine.device.TestDevices;
 import io.kvasir.engine.pool.BlockPool;
 import io.kvasir.engine.pool.PoolShape;
@@ -95,11 +95,11 @@ class CudaKvStampEngineTest {
       StepEngine counted =
           plan -> {
             pool.settle();
-            int launches = device.count(Call.LAUNCH);
-            int waits = device.count(Call.SYNCHRONIZE);
+            int launches = device.count(ShimCall.LAUNCH);
+            int waits = device.count(ShimCall.SYNCHRONIZE);
             long durationNs = engine.step(plan);
-            assertThat(device.count(Call.LAUNCH)).isEqualTo(launches + 1);
-            assertThat(device.count(Call.SYNCHRONIZE)).isEqualTo(waits + 1);
+            assertThat(device.count(ShimCall.LAUNCH)).isEqualTo(launches + 1);
+            assertThat(device.count(ShimCall.SYNCHRONIZE)).isEqualTo(waits + 1);
             return durationNs;
           };
       RankExecutor executor = executor(pool, counted);
@@ -119,7 +119,7 @@ class CudaKvStampEngineTest {
       StepEngine losing =
           plan -> {
             pool.settle();
-            device.failAt(Call.SYNCHRONIZE, 1, ILLEGAL_ADDRESS);
+            device.failAt(ShimCall.SYNCHRONIZE, 1, ILLEGAL_ADDRESS);
             return engine.step(plan);
           };
       RankExecutor executor = executor(pool, losing);
@@ -136,7 +136,7 @@ class CudaKvStampEngineTest {
         StepEngine refused =
             plan -> {
               pool.settle();
-              device.failAt(Call.SYNCHRONIZE, 1, OUT_OF_MEMORY);
+              device.failAt(ShimCall.SYNCHRONIZE, 1, OUT_OF_MEMORY);
               return engine.step(plan);
             };
         RankExecutor executor = executor(pool, refused);

@@ -5,8 +5,8 @@ import static io.kvasir.engine.execute.BlockReuseTest.VOCABULARY;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.kvasir.engine.device.DeviceHealth;
+import io.kvasir.engine.device.ShimCall;
 import io.kvasir.engine.device.ShimDevice;
-import io.kvasir.engine.device.ShimDevice.Call;
 import io.kvasir.engine.device.SickNvml;
 import io.kvasir.engine.pool.BlockPool;
 import io.kvasir.engine.pool.KvShape;
@@ -29,8 +29,14 @@ class DeviceLossTest {
   private static final int SEEDS = LongRuns.cases(8, 32);
   private static final long BYTES = 1 << 28;
   private static final int ILLEGAL_ADDRESS = 700;
-  private static final List<Call> CALLS =
-      List.of(Call.LAUNCH, Call.LAUNCH, Call.COPY, Call.SYNCHRONIZE, Call.RECORD, Call.AWAIT);
+  private static final List<ShimCall> CALLS =
+      List.of(
+          ShimCall.LAUNCH,
+          ShimCall.LAUNCH,
+          ShimCall.COPY,
+          ShimCall.SYNCHRONIZE,
+          ShimCall.RECORD,
+          ShimCall.AWAIT);
 
   /** Ranks 0 and 1 on the first device, rank 2 on the second. */
   private static TestInstance.Setup on(
@@ -63,13 +69,13 @@ class DeviceLossTest {
       Conversations conversations = new Conversations(seed, BlockReuseTest.CONVERSATIONS);
       TestInstance.Setup setup = BlockReuseTest.randomSetup(random, 3);
       boolean firstDies = random.nextBoolean();
-      Call call = CALLS.get(random.nextInt(CALLS.size()));
+      ShimCall call = CALLS.get(random.nextInt(CALLS.size()));
       String at = "seed " + seed + ": " + setup + ", " + call;
       try (ShimDevice first = ShimDevice.of(BYTES, seed);
           ShimDevice second = ShimDevice.of(BYTES, seed + 1);
           TestInstance instance = on(first, second, setup).build()) {
         ShimDevice dying = firstDies ? first : second;
-        int nth = 1 + random.nextInt(call == Call.LAUNCH ? 900 : 150);
+        int nth = 1 + random.nextInt(call == ShimCall.LAUNCH ? 900 : 150);
         int callsBefore = dying.count(call);
         dying.failAt(call, nth, ILLEGAL_ADDRESS);
         Map<Long, int[]> outputs = conversations.run(instance);

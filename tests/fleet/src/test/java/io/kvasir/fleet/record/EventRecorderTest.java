@@ -1,5 +1,8 @@
 package io.kvasir.fleet.record;
 
+import static io.kvasir.fleet.record.NumberedEvents.numbered;
+import static io.kvasir.fleet.record.NumberedEvents.numbers;
+import static io.kvasir.fleet.record.NumberedEvents.record;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
@@ -26,7 +29,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 class EventRecorderTest {
 
   private static final long NS_PER_MS = 1_000_000;
-
   @TempDir private Path folder;
 
   private Path file() {
@@ -164,14 +166,14 @@ class EventRecorderTest {
     Files.writeString(folder.resolve("events-1.jsonl"), "of an older recording\n");
     Files.writeString(folder.resolve("events-2.jsonl"), "of an older recording\n");
     Files.writeString(folder.resolve("events-3.jsonl"), "of an older recording\n");
-    record(new RecorderOptions(2048, 3, 0, 0, 0, 0, false), 0, 7);
+    record(file(), new RecorderOptions(2048, 3, 0, 0, 0, 0, false), 0, 7);
     assertThat(numbers(file())).containsExactly(0, 1, 2, 3, 4, 5, 6);
     assertThat(Files.readAllLines(file())).hasSize(3);
     assertThat(Files.readAllLines(folder.resolve("events-1.jsonl"))).hasSize(3);
     assertThat(Files.readAllLines(folder.resolve("events-2.jsonl"))).hasSize(1);
     assertThat(folder.resolve("events-3.jsonl")).as("older one").doesNotExist();
 
-    record(new RecorderOptions(2048, 3, 0, 0, 0, 0, true), 7, 4);
+    record(file(), new RecorderOptions(2048, 3, 0, 0, 0, 0, true), 7, 4);
     assertThat(numbers(file())).containsExactly(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10);
     assertThat(Files.readAllLines(folder.resolve("events-2.jsonl"))).hasSize(3);
     assertThat(Files.readAllLines(folder.resolve("events-3.jsonl"))).hasSize(2);
@@ -179,7 +181,7 @@ class EventRecorderTest {
 
   @Test
   void aTornLastLineIsCutWhenTheRecordingGoesOn() throws IOException {
-    record(RecorderOptions.DEFAULT, 0, 3);
+    record(file(), RecorderOptions.DEFAULT, 0, 3);
     Files.writeString(file(), "{\"timestamp\":5,\"eve", StandardOpenOption.APPEND);
     try (RecordingReader reader = RecordingReader.open(file())) {
       for (int i = 0; i < 3; i++) {
@@ -194,7 +196,7 @@ class EventRecorderTest {
       recorder.record(numbered(3));
     }
     assertThat(numbers(file())).containsExactly(0, 1, 2, 3);
-    record(RecorderOptions.DEFAULT, 8, 1);
+    record(file(), RecorderOptions.DEFAULT, 8, 1);
     assertThat(numbers(file())).as("not appended").containsExactly(8);
   }
 
@@ -203,7 +205,7 @@ class EventRecorderTest {
   void anUnfinishedLastLineIsKeptIfItIsAnEvent(String last) throws IOException {
     boolean event = last.startsWith("{\"timestamp");
     RecorderOptions rotating = new RecorderOptions(2048, 3, 0, 0, 0, 0, true);
-    record(rotating, 0, 2);
+    record(file(), rotating, 0, 2);
     String whole = Files.readString(file());
     Files.writeString(file(), last, StandardOpenOption.APPEND);
     List<Integer> replayed = numbers(file());
@@ -301,87 +303,6 @@ class EventRecorderTest {
   }
 
   @Test
-  void aSecondRecorderIsRefusedWhateverItCallsTheFileAndChangesNothing() throws IOException {
-    Path link = Files.createSymbolicLink(folder.resolve("link.jsonl"), file());
-    Path sameFile = folder.resolve("hard.jsonl");
-    Path linked = Files.createSymbolicLink(folder.resolve("again"), folder);
-    RecorderOptions rotating = new RecorderOptions(2048, 2, 0, 0, 0, 0, false);
-    try (EventRecorder recorder = EventRecorder.open(file(), rotating)) {
-      Files.createLink(sameFile, file());
-      assertThat(recorder.record(numbered(0))).isTrue();
-      for (Path same :
-          List.of(
-              file(),
-              folder.resolve("./events.jsonl"),
-              link,
-              sameFile,
-              linked.resolve("events.jsonl"))) {
-        refused(same);
-      }
-      for (int i = 1; i < 5; i++) {
-        recorder.record(numbered(i));
-      }
-    }
-    assertThat(numbers(file())).containsExactly(0, 1, 2, 3, 4);
-    record(RecorderOptions.DEFAULT, 5, 1);
-    assertThat(Files.readAllLines(file())).hasSize(1);
-  }
-
-  private static void refused(Path file) {
-    for (boolean append : new boolean[] {false, true}) {
-      RecorderOptions options = new RecorderOptions(2048, 2, 0, 0, 0, 0, append);
-      assertThatThrownBy(() -> EventRecorder.open(file, options).close())
-          .as(file.toString())
-          .isInstanceOf(RecordingInUseException.class)
-          .hasMessageEndingWith("jsonl: is in use by another recorder or repair");
-    }
-  }
-
-  @Test
-  void aFileThatWasRotatedToIsTakenToo() throws Exception {
-    RecorderOptions options = new RecorderOptions(2048, 1, 1, 0, 0, 0, false);
-    Path second = folder.resolve("events-1.jsonl");
-    try (EventRecorder recorder = EventRecorder.open(file(), options)) {
-      recorder.record(numbered(0));
-      recorder.record(numbered(1));
-      Await.until("a flush", () -> recorder.stats().written() == 2);
-      refused(file());
-      refused(second);
-    }
-    try (EventRecorder recorder = EventRecorder.open(second, RecorderOptions.DEFAULT)) {
-      assertThatThrownBy(() -> EventRecorder.open(file(), options))
-          .as("would delete the second file")
-          .isInstanceOf(RecordingInUseException.class);
-      assertThat(numbers(file())).as("first file").contains(0);
-      recorder.record(numbered(7));
-    }
-    assertThat(numbers(second)).containsExactly(7);
-  }
-
-  @Test
-  @Tag("process")
-  void anotherProcessIsRefusedUntilThisOneDies() throws Exception {
-    try (ChildProcess process = RecorderProcess.start(file(), Long.MAX_VALUE)) {
-      assertThat(process.nextLine()).isEqualTo(RecorderProcess.RECORDING);
-      refused(file());
-      process.kill();
-      process.exitCode();
-    }
-    int recorded = numbers(file()).size();
-    RecorderOptions append = new RecorderOptions(2048, 0, 0, 0, 0, 0, true);
-    try (EventRecorder recorder = EventRecorder.open(file(), append)) {
-      assertThat(numbers(file())).as("a reader does not end the lock").hasSize(recorded);
-      refused(file());
-      try (ChildProcess second = RecorderProcess.start(file(), 1)) {
-        assertThat(second.exitCode()).isEqualTo(1);
-        assertThat(second.output()).contains("RecordingInUseException: " + file());
-      }
-      recorder.record(numbered(0));
-    }
-    assertThat(numbers(file())).hasSize(recorded + 1);
-  }
-
-  @Test
   void aFullDiskEndsTheRecordingAndNobodyWaits() throws Exception {
     Path full = Path.of("/dev/full");
     assumeTrue(Files.exists(full), "no /dev/full");
@@ -436,7 +357,7 @@ class EventRecorderTest {
     for (int i = 0; i < numbers.size(); i++) {
       assertThat(numbers.get(i)).isEqualTo(i);
     }
-    record(new RecorderOptions(2048, 0, 0, 0, 0, 0, true), numbers.size(), 1);
+    record(file(), new RecorderOptions(2048, 0, 0, 0, 0, 0, true), numbers.size(), 1);
     assertThat(numbers(file())).hasSize(numbers.size() + 1);
   }
 
@@ -452,28 +373,6 @@ class EventRecorderTest {
         .hasMessage("queueEvents must be within 1 to 16777216, not 0");
     assertThatThrownBy(() -> new RecorderOptions(1, -1, 0, 0, 0, 0, false))
         .hasMessage("rotateLines must be at least 0, not -1");
-  }
-
-  private void record(RecorderOptions options, int from, int count) throws IOException {
-    try (EventRecorder recorder = EventRecorder.open(file(), options)) {
-      for (int i = from; i < from + count; i++) {
-        recorder.record(numbered(i));
-      }
-    }
-  }
-
-  private static JsonEvent numbered(int number) {
-    return JsonEvent.ofJson("{\"number\":" + number + "}");
-  }
-
-  private static List<Integer> numbers(Path file) throws IOException {
-    List<Integer> numbers = new ArrayList<>();
-    try (RecordingReader reader = RecordingReader.open(file)) {
-      for (RecordedEvent event = reader.next(); event != null; event = reader.next()) {
-        numbers.add(Integer.valueOf(event.json().replaceAll("[^0-9]", "")));
-      }
-    }
-    return numbers;
   }
 
   private static void recordWaiting(EventRecorder recorder, int number) {

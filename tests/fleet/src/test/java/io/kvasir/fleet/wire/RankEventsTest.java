@@ -1,5 +1,9 @@
 package io.kvasir.fleet.wire;
 
+import static io.kvasir.fleet.wire.DecodedRank.BLOCK;
+import static io.kvasir.fleet.wire.DecodedRank.HASHES;
+import static io.kvasir.fleet.wire.DecodedRank.PROMPT;
+import static io.kvasir.fleet.wire.DecodedRank.TOKENS;
 import static io.kvasir.fleet.wire.Packed.batch;
 import static io.kvasir.fleet.wire.Packed.event;
 import static io.kvasir.fleet.wire.Packed.removed;
@@ -8,7 +12,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import io.kvasir.event.BlockEvent;
-import io.kvasir.event.CacheGroup;
 import io.kvasir.fleet.index.NativePrefixIndex;
 import io.kvasir.fleet.index.RankMatches;
 import io.kvasir.fleet.router.FleetRequest;
@@ -21,20 +24,13 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
-import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 class RankEventsTest {
 
-  private static final int BLOCK = 4;
-  private static final int[] PROMPT = IntStream.rangeClosed(1, 3 * BLOCK).toArray();
-  private static final List<Integer> TOKENS = Arrays.stream(PROMPT).boxed().toList();
-  private static final List<Integer> HASHES = List.of(101, 102, 103);
-
   private final List<String> seen = new ArrayList<>();
-  private final RankEvents rank = new RankEvents(BLOCK, this::see);
-  private final WireDecoder decoder = new WireDecoder();
-  private final HeldBlocks held = new HeldBlocks();
+  private final DecodedRank engine = new DecodedRank(this::see);
+  private final RankEvents rank = engine.events();
 
   private void see(WireBlocks blocks, BlockEvent.Stored event) {
     seen.add(
@@ -44,26 +40,6 @@ class RankEventsTest {
             + blocks.plainTokens()
             + " handles "
             + Arrays.toString(event.handles()));
-  }
-
-  private List<BlockEvent> decode(Object... events) {
-    byte[] payload = batch(events);
-    decoder.decode(payload, 0, payload.length, rank);
-    List<BlockEvent> translated = rank.take();
-    held.apply(translated);
-    return translated;
-  }
-
-  private int matched() {
-    return held.match(PROMPT, BLOCK, CacheScope.NONE);
-  }
-
-  private static long[] handles(BlockEvent event) {
-    return event instanceof BlockEvent.Stored stored
-        ? stored.handles()
-        : event instanceof BlockEvent.Removed removed
-            ? removed.handles()
-            : ((BlockEvent.Aliased) event).handles();
   }
 
   @Test
@@ -139,8 +115,8 @@ class RankEventsTest {
             stored(HASHES, null, TOKENS, BLOCK, "mm_keys", keys),
             stored(HASHES, null, tooLarge, BLOCK),
             stored(HASHES, null, imageInSecond, BLOCK))) {
-      decode(List.of("AllBlocksCleared"), stored);
-      assertThat(matched()).isEqualTo(1);
+      engine.decode(List.of("AllBlocksCleared"), stored);
+      assertThat(engine.matched()).isEqualTo(1);
       assertThat(seen).last().asString().startsWith("root [1, 2, 3, 4, ").contains(" plain 4 ");
     }
   }
@@ -152,90 +128,30 @@ class RankEventsTest {
 
   private long[] locals(String image) {
     List<?> keys = Arrays.asList(null, List.of(List.of(image, 3)));
-    List<BlockEvent> events = decode(stored(HASHES, null, TOKENS, BLOCK, "extra_keys", keys));
+    List<BlockEvent> events =
+        engine.decode(stored(HASHES, null, TOKENS, BLOCK, "extra_keys", keys));
     return ((BlockEvent.Stored) events.get(0)).localHashes();
   }
 
   @Test
   void pairsOfTokensCountByTheirFirst() {
     List<?> pairs = TOKENS.stream().map(token -> List.of(token, token + 1)).toList();
-    decode(stored(HASHES, null, pairs, BLOCK));
-    assertThat(matched()).isEqualTo(3);
-  }
-
-  @Test
-  void blocksOfAStoreThatWorkersShareAreNotHeld() {
-    decode(
-        stored(HASHES, null, TOKENS, BLOCK, "medium", "STORAGE", "locality", "REMOTE"),
-        stored(HASHES, null, List.of(), 0, "locality", "remote", "medium", "storage"));
-    assertThat(matched()).isZero();
-    assertThat(rank.skips().of(SkipCause.REMOTE)).isEqualTo(2);
-
-    decode(stored(HASHES, null, TOKENS, BLOCK, "medium", "STORAGE", "locality", "LOCAL"));
-    assertThat(matched()).isEqualTo(3);
-    decode(removed(HASHES, "medium", "STORAGE", "locality", "REMOTE"));
-    assertThat(matched()).as("the local copy stays").isEqualTo(3);
-    decode(removed(HASHES, "medium", "STORAGE", "locality", "LOCAL"));
-    assertThat(matched()).isZero();
-    decode(stored(HASHES, null, TOKENS, BLOCK, "medium", "STORAGE", "locality", null));
-    assertThat(matched()).as("a place that is not stated").isEqualTo(3);
-  }
-
-  @Test
-  void mediaThatAreNotKnownToBeTheWorkersOwnAreNotFollowed() {
-    for (String shared : List.of("EXTERNAL", "REMOTE", "mooncake")) {
-      decode(
-          stored(HASHES, null, TOKENS, BLOCK, "medium", shared),
-          stored(HASHES, null, List.of(), 0, "medium", shared));
-      assertThat(matched()).as(shared).isZero();
-    }
-    assertThat(rank.skips().of(SkipCause.OTHER_MEDIUM)).isEqualTo(6);
-    List<String> own = List.of("gpu", "DEVICE", "CPU", "CPU_PINNED", "CPU_TIER2", "disk", "FS");
-    for (String medium : own) {
-      decode(List.of("AllBlocksCleared"), stored(HASHES, null, TOKENS, BLOCK, "medium", medium));
-      assertThat(matched()).as(medium).isEqualTo(3);
-      decode(removed(HASHES, "medium", "EXTERNAL"));
-      assertThat(matched()).as(medium).isEqualTo(3);
-    }
-  }
-
-  @Test
-  void partsOfAnEngineHoldBlocksOnTheirOwn() {
-    decode(
-        stored(HASHES, null, TOKENS, BLOCK, "medium", "STORAGE", "ownership", "tier-a"),
-        stored(HASHES, null, TOKENS, BLOCK, "medium", "STORAGE", "ownership", "tier-b"),
-        removed(HASHES, "medium", "STORAGE", "ownership", "tier-a"));
-    assertThat(matched()).isEqualTo(3);
-    decode(removed(HASHES, "medium", "STORAGE"));
-    assertThat(matched()).isEqualTo(3);
-    decode(removed(HASHES, "medium", "STORAGE", "ownership", "tier-b"));
-    assertThat(matched()).isZero();
-  }
-
-  @Test
-  void groupsOfAKindThatIsNotKnownAreNotFollowed() {
-    decode(stored(HASHES, null, TOKENS, BLOCK, "group_idx", 0, "kv_cache_spec_kind", "unknown"));
-    assertThat(matched()).isZero();
-    assertThat(rank.skips().of(SkipCause.OTHER_KIND)).isEqualTo(1);
-    for (String kind : List.of("full_attention", "mla_attention", "sink_full_attention")) {
-      decode(List.of("AllBlocksCleared"));
-      decode(stored(HASHES, null, TOKENS, BLOCK, "group_idx", 0, "kv_cache_spec_kind", kind));
-      assertThat(matched()).as(kind).isEqualTo(3);
-    }
+    engine.decode(stored(HASHES, null, pairs, BLOCK));
+    assertThat(engine.matched()).isEqualTo(3);
   }
 
   @Test
   void partsOfBlocksAreNoProblem() {
-    decode(stored(HASHES, null, TOKENS, BLOCK));
-    decode(stored(List.of(7, 8), 103, List.of(1, 2, 3, 4), BLOCK / 2));
+    engine.decode(stored(HASHES, null, TOKENS, BLOCK));
+    engine.decode(stored(List.of(7, 8), 103, List.of(1, 2, 3, 4), BLOCK / 2));
     assertThat(rank.skips().of(SkipCause.PARTIAL_BLOCK)).isEqualTo(1);
     assertThat(rank.otherBlockSize()).isZero();
-    decode(stored(List.of(7), 103, List.of(1, 2, 3, 4, 5, 6, 7, 8), 2 * BLOCK));
+    engine.decode(stored(List.of(7), 103, List.of(1, 2, 3, 4, 5, 6, 7, 8), 2 * BLOCK));
     assertThat(rank.otherBlockSize()).isEqualTo(2 * BLOCK);
   }
 
   private BlockEvent.Repeats repeats(Object... events) {
-    return ((BlockEvent.Stored) decode(events).get(0)).repeats();
+    return ((BlockEvent.Stored) engine.decode(events).get(0)).repeats();
   }
 
   @Test
@@ -265,191 +181,19 @@ class RankEventsTest {
             8,
             "origin",
             "REUSED");
-    assertThat(decode(ofWindow)).isEmpty();
+    assertThat(engine.decode(ofWindow)).isEmpty();
     assertThat(repeats(root, behind)).as("it says so").isEqualTo(BlockEvent.Repeats.COPIES);
-  }
-
-  @Test
-  void eventsInTheFormOfArraysHaveAPlaceToo() {
-    List<Object> stored = new ArrayList<>(Arrays.asList("BlockStored", HASHES, null, TOKENS));
-    stored.addAll(Arrays.asList(BLOCK, null, "STORAGE", null, null, 0, "full_attention", null));
-    List<Object> local = new ArrayList<>(stored);
-    local.add("LOCAL");
-    stored.add("REMOTE");
-    decode(stored);
-    assertThat(matched()).isZero();
-
-    decode(local);
-    assertThat(matched()).isEqualTo(3);
-    decode(Arrays.asList("BlockRemoved", HASHES, "STORAGE", 0, "REMOTE"));
-    assertThat(matched()).isEqualTo(3);
-    decode(Arrays.asList("BlockRemoved", HASHES, "STORAGE", 0, "LOCAL"));
-    assertThat(matched()).isZero();
-  }
-
-  @Test
-  void aPlaceThatIsNeitherLocalNorKnownIsNotTheWorkersOwn() {
-    decode(stored(HASHES, null, TOKENS, BLOCK, "medium", "STORAGE", "locality", "RACK"));
-
-    assertThat(matched()).isZero();
-  }
-
-  @Test
-  void everyTierHoldsItsCopy() {
-    decode(stored(HASHES, null, TOKENS, BLOCK, "medium", "gpu"));
-    List<BlockEvent> events =
-        decode(
-            stored(HASHES, null, List.of(), 0, "medium", "CPU"),
-            stored(HASHES.subList(0, 1), null, List.of(), 0, "medium", "disk"));
-    BlockEvent.Aliased copy = (BlockEvent.Aliased) events.get(0);
-    assertThat(copy.of()).containsExactly(101, 102, 103);
-    assertThat(copy.handles()).doesNotContain(101, 102, 103);
-
-    decode(removed(HASHES));
-    assertThat(matched()).isEqualTo(3);
-    events = decode(removed(HASHES, "medium", "cpu"));
-    assertThat(handles(events.get(0))).isEqualTo(copy.handles());
-    assertThat(matched()).isEqualTo(1);
-    decode(removed(HASHES, "medium", "DISK"));
-    assertThat(matched()).isZero();
-  }
-
-  @Test
-  void aCopyWithTokensFollowsItsOwnTierOrTheGpu() {
-    List<Integer> first = TOKENS.subList(0, BLOCK);
-    List<Integer> second = TOKENS.subList(BLOCK, 2 * BLOCK);
-    Object child = stored(List.of(102), 101, second, BLOCK, "medium", "CPU_PINNED");
-    decode(stored(List.of(101), null, first, BLOCK, "medium", "CPU_PINNED"), child);
-    assertThat(matched()).isEqualTo(2);
-
-    decode(List.of("AllBlocksCleared"), stored(HASHES, null, TOKENS, BLOCK), child);
-    decode(removed(List.of(102), "medium", "GPU"));
-    assertThat(matched()).isEqualTo(3);
-  }
-
-  @Test
-  void clearingDropsAllTiersAndGroups() {
-    decode(
-        stored(HASHES, null, TOKENS, BLOCK),
-        stored(HASHES, null, TOKENS, BLOCK, "medium", "CPU", "group_idx", 1),
-        List.of("AllBlocksCleared"));
-    assertThat(matched()).isZero();
-  }
-
-  private static Object inGroup(int group, String kind, Object window) {
-    return stored(
-        HASHES,
-        null,
-        TOKENS,
-        BLOCK,
-        "group_idx",
-        group,
-        "kv_cache_spec_kind",
-        kind,
-        "kv_cache_spec_sliding_window",
-        window);
-  }
-
-  @Test
-  void theFirstGroupOfWholePrefixesIsTheMainOne() {
-    List<BlockEvent> events =
-        decode(
-            inGroup(1, "sliding_window", 6),
-            stored(HASHES, null, TOKENS, BLOCK, "group_idx", 2),
-            inGroup(3, "mla_attention", null),
-            inGroup(4, "mamba", null),
-            removed(HASHES, "group_idx", 2),
-            removed(HASHES, "group_idx", 3));
-    assertThat(((BlockEvent.GroupStored) events.get(0)).group())
-        .isEqualTo(new CacheGroup(1, CacheGroup.Kind.WINDOW, 2));
-    assertThat(handles(events.get(1))).containsExactly(101, 102, 103);
-    BlockEvent.GroupStored other = (BlockEvent.GroupStored) events.get(2);
-    assertThat(other.group().kind()).isEqualTo(CacheGroup.Kind.FULL);
-    assertThat(other.handles()).doesNotContain(101, 102, 103);
-    assertThat(other.hashes()).containsExactly(101, 102, 103);
-    assertThat(((BlockEvent.GroupStored) events.get(3)).group().kind())
-        .isEqualTo(CacheGroup.Kind.STATE);
-    assertThat(handles(events.get(4))).containsExactly(101, 102, 103);
-    BlockEvent.GroupRemoved gone = (BlockEvent.GroupRemoved) events.get(5);
-    assertThat(gone.group()).isEqualTo(3);
-    assertThat(gone.handles()).isEqualTo(other.handles());
-    assertThat(rank.upperBound()).isFalse();
-  }
-
-  @Test
-  void blocksBetweenWhichOthersAreLeftOutGoByTheirHashes() {
-    Object some =
-        stored(
-            List.of(101, 103),
-            null,
-            TOKENS,
-            BLOCK,
-            "group_idx",
-            1,
-            "kv_cache_spec_kind",
-            "sliding_window",
-            "kv_cache_spec_sliding_window",
-            4);
-    BlockEvent.GroupStored stored = (BlockEvent.GroupStored) decode(some).get(0);
-    assertThat(stored.hashes()).containsExactly(101, 103);
-    assertThat(stored.localHashes()).isNull();
-    assertThat(decode(stored(List.of(101, 103), null, TOKENS, BLOCK, "group_idx", 0))).isEmpty();
-    assertThat(rank.skips().of(SkipCause.TOKEN_COUNT)).isEqualTo(1);
-  }
-
-  @Test
-  void groupsWithoutAKnownRuleAreNotFollowed() {
-    int expected = 0;
-    for (String kind : List.of("sliding_window", "chunked_local_attention", "cross_attention")) {
-      List<BlockEvent> events =
-          decode(
-              inGroup(5, kind, null),
-              stored(HASHES, null, List.of(), 0, "medium", "CPU", "group_idx", 5),
-              removed(HASHES, "group_idx", 5));
-      assertThat(events).isEmpty();
-      expected += 3;
-      assertThat(rank.skips().of(SkipCause.OTHER_GROUP)).isEqualTo(expected);
-    }
-    assertThat(rank.upperBound()).isTrue();
-    decode(inGroup(7, "full_attention", 4096));
-    assertThat(matched()).isEqualTo(3);
-    assertThat(rank.skips().of(SkipCause.OTHER_BLOCK_SIZE)).isZero();
-  }
-
-  @Test
-  void aGroupWithOtherBlocksThanTheMainOneMakesMatchesUpperBounds() {
-    decode(inGroup(0, "full_attention", null));
-    assertThat(rank.upperBound()).isFalse();
-    decode(
-        stored(List.of(1), null, TOKENS, 3 * BLOCK, "group_idx", 1, "kv_cache_spec_kind", "mamba"));
-    assertThat(rank.upperBound()).isTrue();
-    assertThat(rank.otherBlockSize()).isZero();
-  }
-
-  @Test
-  void anEngineThatStartedOverMayHaveOtherGroups() {
-    decode(
-        stored(HASHES, null, TOKENS, 6, "group_idx", 1),
-        inGroup(0, "chunked_local_attention", null));
-    assertThat(matched()).isZero();
-    rank.reset();
-    assertThat(rank.otherBlockSize()).isZero();
-    assertThat(rank.upperBound()).isFalse();
-    assertThat(rank.batchRank()).isEqualTo(-1);
-    List<BlockEvent> events = decode(stored(HASHES, null, TOKENS, BLOCK, "group_idx", 0));
-    assertThat(matched()).isEqualTo(3);
-    assertThat(handles(events.get(0))).as("the main group").containsExactly(101, 102, 103);
-    assertThat(rank.skips().of(SkipCause.OTHER_GROUP)).isEqualTo(1);
   }
 
   @Test
   void blocksOfAnotherSizeAreCounted() {
     assertThat(rank.otherBlockSize()).isZero();
-    assertThat(decode(stored(HASHES, null, TOKENS, 2), stored(HASHES, null, TOKENS, 6))).isEmpty();
+    assertThat(engine.decode(stored(HASHES, null, TOKENS, 2), stored(HASHES, null, TOKENS, 6)))
+        .isEmpty();
     assertThat(rank.skips().of(SkipCause.OTHER_BLOCK_SIZE)).isEqualTo(2);
     assertThat(rank.otherBlockSize()).isEqualTo(6);
     assertThat(
-            decode(
+            engine.decode(
                 stored(HASHES, null, TOKENS.subList(1, 12), BLOCK),
                 stored(HASHES.subList(1, 3), null, TOKENS, BLOCK),
                 stored(HASHES, null, List.of(), BLOCK)))
@@ -460,7 +204,7 @@ class RankEventsTest {
 
   @Test
   void skippedEventsAreCounted() {
-    decode(7, event("BlockMoved"), event("BlockMoved"));
+    engine.decode(7, event("BlockMoved"), event("BlockMoved"));
     assertThat(rank.skips().of(SkipCause.WRONG_TYPE)).isEqualTo(1);
     assertThat(rank.skips().of(SkipCause.UNKNOWN_TAG)).isEqualTo(2);
     assertThat(rank.skips().of(SkipCause.MALFORMED)).isZero();
@@ -468,23 +212,24 @@ class RankEventsTest {
 
   @Test
   void eventsWithoutBlocksChangeNothing() {
-    assertThat(decode(stored(List.of(), null, List.of(), BLOCK), removed(List.of()))).isEmpty();
-    assertThat(decode(stored(List.of(), null, List.of(), BLOCK, "medium", "CPU"))).isEmpty();
+    assertThat(engine.decode(stored(List.of(), null, List.of(), BLOCK), removed(List.of())))
+        .isEmpty();
+    assertThat(engine.decode(stored(List.of(), null, List.of(), BLOCK, "medium", "CPU"))).isEmpty();
   }
 
   @Test
   void aBatchNamesItsRank() {
     assertThat(rank.batchRank()).isEqualTo(-1);
-    decode();
+    engine.decode();
     assertThat(rank.batchRank()).isZero();
     byte[] other = Packed.of(Arrays.asList("now", List.of(), 7));
-    decoder.decode(other, 0, other.length, rank);
+    new WireDecoder().decode(other, 0, other.length, rank);
     assertThat(rank.batchRank()).isEqualTo(7);
   }
 
   @Test
   void theListenerSeesTokens() {
-    decode(
+    engine.decode(
         stored(HASHES.subList(0, 1), null, TOKENS.subList(0, BLOCK), BLOCK),
         stored(HASHES.subList(1, 2), 101, TOKENS.subList(BLOCK, 2 * BLOCK), BLOCK));
     assertThat(seen)
@@ -499,6 +244,7 @@ class RankEventsTest {
             Collections.nCopies(100, stored(HASHES, 100, TOKENS, BLOCK, "lora_name", "sql"))
                 .toArray());
     RankEvents silent = new RankEvents(BLOCK, null);
+    WireDecoder decoder = new WireDecoder();
     Runnable decode = () -> decoder.decode(payload, 0, payload.length, silent);
     for (int i = 0; i < 200; i++) {
       decode.run();

@@ -137,10 +137,10 @@ class BodyCostTest {
   void elementsUpToTheirBoundAreRead() throws InvalidBodyException {
     byte[] texts = body("prompt", "\"\"", BodyScan.MAX_PARTS);
     BodyScan scan = BodyScan.of(texts, 0, texts.length);
-    assertThat(((Prompt.Texts) scan.prompt()).texts()).hasSize(BodyScan.MAX_PARTS);
+    assertThat(((Prompt.Texts) scan.prompt().decode()).texts()).hasSize(BodyScan.MAX_PARTS);
     byte[] tokens = body("prompt", "7", 1 << 20);
     scan = BodyScan.of(tokens, 0, tokens.length);
-    assertThat(((Prompt.Tokens) scan.prompt()).sequences().get(0)).hasSize(1 << 20);
+    assertThat(((Prompt.Tokens) scan.prompt().decode()).sequences().get(0)).hasSize(1 << 20);
   }
 
   @Test
@@ -151,7 +151,7 @@ class BodyCostTest {
     BodyScan scan = BodyScan.of(body, 0, body.length);
     long[] count = {0};
     long before = allocated();
-    scan.forEachCodePoint(any -> count[0]++);
+    scan.prompt().forEachCodePoint(any -> count[0]++);
     assertThat(allocated() - before).isLessThan(BESIDE);
     assertThat(count[0]).isEqualTo("user:".length() + (4L << 20));
   }
@@ -201,11 +201,11 @@ class BodyCostTest {
   }
 
   private static void readAll(BodyScan scan) {
-    Object prompt = scan.prompt();
+    Object prompt = scan.prompt().decode();
     Object tokens = scan.tokens(BodyField.INPUT_IDS);
-    boolean other = scan.hasOtherContent();
-    if (prompt != null && scan.promptForm() != PromptSource.Form.TOKENS) {
-      scan.forEachCodePoint(any -> {});
+    boolean other = scan.prompt().hasOtherContent();
+    if (prompt != null && scan.prompt().form() != PromptSource.Form.TOKENS) {
+      scan.prompt().forEachCodePoint(any -> {});
     }
     assertThat(prompt == null && tokens == null && other).isFalse();
   }
@@ -213,7 +213,7 @@ class BodyCostTest {
   /** What a scan announces is enough for the texts and arrays of a decoded prompt. */
   private static void assertHeld(BodyScan scan) {
     long held = 0;
-    Prompt prompt = scan.prompt();
+    Prompt prompt = scan.prompt().decode();
     if (prompt instanceof Prompt.Texts texts) {
       held = texts.texts().stream().mapToLong(text -> 8 + 48 + 2L * text.length()).sum();
     } else if (prompt instanceof Prompt.Tokens tokens) {
@@ -221,7 +221,7 @@ class BodyCostTest {
     } else if (prompt instanceof Prompt.Chat chat) {
       held = chat.messages().stream().mapToLong(m -> 8 + 24 + 2L * m.content().length()).sum();
     }
-    assertThat(scan.decodedBytes()).isGreaterThanOrEqualTo(held - 1_000);
+    assertThat(scan.prompt().decodedBytes()).isGreaterThanOrEqualTo(held - 1_000);
   }
 
   private static byte[] body(String field, String unit, int times) {

@@ -51,7 +51,7 @@ class BodyScanTest {
     assertThat(body.priority()).isEqualTo(-3);
     assertThat(body.cacheSalt()).isEqualTo("s");
     assertThat(body.promptCacheKey()).isEqualTo("k");
-    assertThat(body.prompt())
+    assertThat(body.prompt().decode())
         .isInstanceOf(Prompt.Chat.class)
         .extracting(Prompt::text)
         .isEqualTo("system:Be brief.\nuser:What is\nthis?\n\nassistant:");
@@ -70,8 +70,8 @@ class BodyScanTest {
       assertThat(body.includesUsage()).isFalse();
       assertThat(body.maxOutputTokens()).isZero();
       assertThat(body.n()).isOne();
-      assertThat(body.prompt()).isNull();
-      assertThat(body.promptBytes()).isZero();
+      assertThat(body.prompt().decode()).isNull();
+      assertThat(body.prompt().bytes()).isZero();
       assertThat(body.conversationId()).isNull();
       assertThat(body.has(BodyField.MODEL)).isFalse();
     }
@@ -87,20 +87,23 @@ class BodyScanTest {
         "{'system':'12345'} | 0"
       })
   void theSizeOfAPromptIsThatOfAllItsParts(String json, int bytes) throws InvalidBodyException {
-    assertThat(scan(json.replace('\'', '"')).promptBytes()).isEqualTo(bytes);
+    assertThat(scan(json.replace('\'', '"')).prompt().bytes()).isEqualTo(bytes);
   }
 
   @Test
   void anthropicAndResponsesPromptsAreChats() throws InvalidBodyException {
     String messages = "\"messages\":[{\"role\":\"user\",\"content\":\"Hi\"}]";
-    assertThat(scan("{\"system\":[{\"type\":\"text\",\"text\":\"Be\"}]," + messages + "}").prompt())
+    assertThat(
+            scan("{\"system\":[{\"type\":\"text\",\"text\":\"Be\"}]," + messages + "}")
+                .prompt()
+                .decode())
         .extracting(Prompt::text)
         .isEqualTo("system:Be\nuser:Hi");
     String item = "{\"role\":\"user\",\"content\":[{\"type\":\"input_text\",\"text\":\"Hi\"}]}";
     BodyScan responses = scan("{\"input\":[" + item + "],\"previous_response_id\":\"r\"}");
-    assertThat(responses.prompt()).extracting(Prompt::text).isEqualTo("user:Hi");
+    assertThat(responses.prompt().decode()).extracting(Prompt::text).isEqualTo("user:Hi");
     assertThat(responses.previousResponseId()).isEqualTo("r");
-    assertThat(scan("{\"input\":{\"any\":1}}").prompt()).isNull();
+    assertThat(scan("{\"input\":{\"any\":1}}").prompt().decode()).isNull();
   }
 
   @ParameterizedTest
@@ -115,7 +118,7 @@ class BodyScanTest {
         "{'messages': [{'content': null, 'tool_calls': [{}]}, {'content': ['Hi', {'text': ''}]}]}"
       })
   void promptsOfTextHaveNoOtherContent(String json) throws InvalidBodyException {
-    assertThat(scan(json.replace('\'', '"')).hasOtherContent()).isFalse();
+    assertThat(scan(json.replace('\'', '"')).prompt().hasOtherContent()).isFalse();
   }
 
   @ParameterizedTest
@@ -131,7 +134,7 @@ class BodyScanTest {
         "{'input': [{'type': 'item_reference', 'id': 'i'}]}"
       })
   void partsThatAreNoTextsAreSeen(String json) throws InvalidBodyException {
-    assertThat(scan(json.replace('\'', '"')).hasOtherContent()).isTrue();
+    assertThat(scan(json.replace('\'', '"')).prompt().hasOtherContent()).isTrue();
   }
 
   @ParameterizedTest
@@ -186,7 +189,7 @@ class BodyScanTest {
 
   @Test
   void tokensAreUnsigned() throws InvalidBodyException {
-    Prompt prompt = scan("{\"prompt\": [[1, 4294967295], []]}").prompt();
+    Prompt prompt = scan("{\"prompt\": [[1, 4294967295], []]}").prompt().decode();
     assertThat(((Prompt.Tokens) prompt).sequences()).containsExactly(new int[] {1, -1}, new int[0]);
     String range = "prompt's tokens must be integers from 0 to 4294967295";
     refused("{\"prompt\":[4294967296]}", "prompt", range);
@@ -207,9 +210,8 @@ class BodyScanTest {
         "{'max_tokens':1.5}|max_tokens|max_tokens must be an integer or null",
         "{'max_tokens':1e999}|max_tokens|max_tokens must be an integer or null",
         "{'n':'2'}|n|n must be an integer or null",
-        "{'prompt':['a',1]}|prompt"
-            + "|prompt must be a string, an array of strings, an array of tokens or an array of such"
-            + " arrays",
+        "{'prompt':['a',1]}|prompt|prompt must be a string, an array of strings, an array of tokens"
+            + " or an array of such arrays",
         "{'client_metadata':{'thread_id':1}}|client_metadata.thread_id"
             + "|client_metadata.thread_id must be a string or null",
         "{'conversation_params':{}}|conversation_params.conversation_id"

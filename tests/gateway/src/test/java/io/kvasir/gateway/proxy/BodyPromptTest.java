@@ -27,7 +27,7 @@ class BodyPromptTest {
     assertThat(count[0]).isEqualTo(7);
     assertThat(budget.used()).as("without decoding").isZero();
     assertThat(prompt.prompt()).isSameAs(prompt.prompt());
-    assertThat(budget.used()).isEqualTo(body.decodedBytes()).isPositive();
+    assertThat(budget.used()).isEqualTo(body.prompt().decodedBytes()).isPositive();
     hold.release();
     assertThat(budget.used()).isZero();
   }

@@ -105,7 +105,11 @@ class TokenQuestionsTest {
 
   private void ask(TokenQuestions of, Engine engine, String prompt) {
     BodyScan body = body(prompt);
-    of.ask(engine.worker, new Loop(), new TokenRequest(PATH, "m", body, body.prompt()), found::add);
+    of.ask(
+        engine.worker,
+        new Loop(),
+        new TokenRequest(PATH, "m", body, body.prompt().decode()),
+        found::add);
   }
 
   private void ask(Engine engine, String prompt) {

@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.kvasir.engine.device.FatalDeviceException;
+import io.kvasir.engine.device.ShimCall;
 import io.kvasir.engine.device.ShimDevice;
-import io.kvasir.engine.device.ShimDevice.Call;
 import io.kvasir.engine.execute.RankPools;
 import io.kvasir.engine.pool.KvShape;
 import io.kvasir.engine.pool.PoolShape;
@@ -63,7 +63,7 @@ class CudaPoolCloseTest {
   @Test
   void aPoolIsClosedAfterHalfOfASubmissionWasRefused() {
     int refused = 0;
-    for (Call call : List.of(Call.LAUNCH, Call.COPY)) {
+    for (ShimCall call : List.of(ShimCall.LAUNCH, ShimCall.COPY)) {
       for (int nth = 1; nth <= 9; nth++) {
         for (long seed = 0; seed < SEEDS; seed++) {
           try (ShimDevice device = ShimDevice.of(BYTES, seed);
@@ -99,7 +99,7 @@ class CudaPoolCloseTest {
 
   @Test
   void lookUpsEndBeforeTheMatcherAndThePoolsAreClosed() {
-    for (Call call : List.of(Call.COPY, Call.LAUNCH, Call.SYNCHRONIZE)) {
+    for (ShimCall call : List.of(ShimCall.COPY, ShimCall.LAUNCH, ShimCall.SYNCHRONIZE)) {
       for (long seed = 0; seed < SEEDS; seed++) {
         try (ShimDevice first = ShimDevice.of(BYTES, seed);
             ShimDevice second = ShimDevice.of(BYTES, seed + 1);
@@ -121,7 +121,7 @@ class CudaPoolCloseTest {
           CudaBlockPool pool = CudaBlockPool.create(device, SHAPE, 16)) {
         record(new PoolScenario(pool));
         pool.submit();
-        device.failAt(Call.SYNCHRONIZE, 1, ILLEGAL_ADDRESS);
+        device.failAt(ShimCall.SYNCHRONIZE, 1, ILLEGAL_ADDRESS);
         assertThatThrownBy(pool::complete).isInstanceOf(FatalDeviceException.class);
       }
     }

@@ -8,8 +8,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.kvasir.engine.device.DeviceOutOfMemoryException;
 import io.kvasir.engine.device.FatalDeviceException;
 import io.kvasir.engine.device.RetryableDeviceException;
+import io.kvasir.engine.device.ShimCall;
 import io.kvasir.engine.device.ShimDevice;
-import io.kvasir.engine.device.ShimDevice.Call;
 import io.kvasir.engine.execute.RankPools;
 import io.kvasir.engine.pool.CommitBatch;
 import io.kvasir.engine.pool.ExtendBatch;
@@ -45,10 +45,16 @@ class CudaPoolFaultTest {
   private static final long SEED = firstThatEvicts();
 
   /** Calls that give something back, which no driver refuses for want of memory. */
-  private static final Set<Call> GIVING_BACK =
-      EnumSet.of(Call.FREE, Call.FREE_PINNED, Call.UNPIN, Call.CLOSE_STREAM, Call.CLOSE_EVENT);
+  private static final Set<ShimCall> GIVING_BACK =
+      EnumSet.of(
+          ShimCall.FREE,
+          ShimCall.FREE_PINNED,
+          ShimCall.UNPIN,
+          ShimCall.CLOSE_STREAM,
+          ShimCall.CLOSE_EVENT);
 
-  private static final Set<Call> TAKING_MEMORY = EnumSet.of(Call.ALLOCATE, Call.ALLOCATE_PINNED);
+  private static final Set<ShimCall> TAKING_MEMORY =
+      EnumSet.of(ShimCall.ALLOCATE, ShimCall.ALLOCATE_PINNED);
 
   /** What became of a history. */
   private enum End {
@@ -76,14 +82,14 @@ class CudaPoolFaultTest {
       int[] evicted = new int[1];
       assertThat(run(device, SEED, NO_BLOCKS, evicted)).isEqualTo(End.UNHARMED);
       assertThat(evicted[0]).isPositive();
-      assertThat(device.count(Call.ALLOCATE)).as("staging must grow").isGreaterThan(3);
-      assertThat(device.count(Call.COPY)).isPositive();
+      assertThat(device.count(ShimCall.ALLOCATE)).as("staging must grow").isGreaterThan(3);
+      assertThat(device.count(ShimCall.COPY)).isPositive();
     }
   }
 
   @ParameterizedTest
   @EnumSource
-  void whereACallIsRefusedThePoolIsUnchangedOrLost(Call call) {
+  void whereACallIsRefusedThePoolIsUnchangedOrLost(ShimCall call) {
     if (GIVING_BACK.contains(call)) {
       return;
     }
@@ -98,12 +104,12 @@ class CudaPoolFaultTest {
 
   @ParameterizedTest
   @EnumSource
-  void whereADeviceIsLostThePoolSaysSoFromThenOn(Call call) {
+  void whereADeviceIsLostThePoolSaysSoFromThenOn(ShimCall call) {
     assertThat(failEach(call, ILLEGAL_ADDRESS)).doesNotContainKey(End.REFUSED_AND_ASKED_AGAIN);
   }
 
   /** Runs the history once for each call of a kind that it makes, which fails. */
-  private Map<End, Integer> failEach(Call call, int code) {
+  private Map<End, Integer> failEach(ShimCall call, int code) {
     Map<End, Integer> ends = new EnumMap<>(End.class);
     for (int oneLaunchBlocks : ONE_LAUNCH_BLOCKS) {
       failEach(call, code, oneLaunchBlocks, ends);
@@ -111,7 +117,8 @@ class CudaPoolFaultTest {
     return ends;
   }
 
-  private static void failEach(Call call, int code, int oneLaunchBlocks, Map<End, Integer> ends) {
+  private static void failEach(
+      ShimCall call, int code, int oneLaunchBlocks, Map<End, Integer> ends) {
     int calls;
     try (ShimDevice device = ShimDevice.of(BYTES)) {
       run(device, SEED, oneLaunchBlocks, new int[1]);
@@ -196,9 +203,9 @@ class CudaPoolFaultTest {
   void anEmptyLeaseAsksNothingOfTheDevice() {
     try (ShimDevice device = ShimDevice.of(1 << 22);
         CudaBlockPool pool = CudaBlockPool.create(device, PoolScenario.shape(8, 4, 0), 0)) {
-      int waits = device.count(Call.SYNCHRONIZE);
+      int waits = device.count(ShimCall.SYNCHRONIZE);
       pool.lease(new LeaseBatch());
-      assertThat(device.count(Call.SYNCHRONIZE)).isEqualTo(waits);
+      assertThat(device.count(ShimCall.SYNCHRONIZE)).isEqualTo(waits);
     }
   }
 
@@ -214,7 +221,7 @@ class CudaPoolFaultTest {
             .isInstanceOf(IllegalArgumentException.class)
             .hasMessageContaining("kvBytesPerBlock must be within 0 to");
       }
-      assertThat(device.count(Call.ALLOCATE)).isZero();
+      assertThat(device.count(ShimCall.ALLOCATE)).isZero();
       PoolShape large = new PoolShape(1 << 28, 1, 1 << 8, 1 << 28, 0);
       KvShape kv = new KvShape(1 << 30);
       assertThat(RankPools.blocksThatFit(List.of(device), 1, large, kv, 1)).isZero();
@@ -224,7 +231,7 @@ class CudaPoolFaultTest {
 
   @Test
   void aLostDeviceLeavesNothingOfTheOthersBehind() {
-    for (Call call : Call.values()) {
+    for (ShimCall call : ShimCall.values()) {
       try (ShimDevice lost = ShimDevice.of(1 << 24);
           ShimDevice healthy = ShimDevice.of(1 << 24)) {
         RankPools pools = RankPools.onDevices(List.of(lost, healthy), 4, SHAPE, KvShape.NONE);
@@ -236,7 +243,7 @@ class CudaPoolFaultTest {
 
   @ParameterizedTest
   @EnumSource
-  void instancesAreMadeWholeOrNotAtAll(Call call) {
+  void instancesAreMadeWholeOrNotAtAll(ShimCall call) {
     int[] refusals = {OUT_OF_MEMORY, ILLEGAL_ADDRESS};
     int[] losses = {ILLEGAL_ADDRESS};
     for (int code : GIVING_BACK.contains(call) ? losses : refusals) {

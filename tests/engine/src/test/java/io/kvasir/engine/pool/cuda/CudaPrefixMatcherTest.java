@@ -3,8 +3,8 @@ package io.kvasir.engine.pool.cuda;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.kvasir.engine.device.ShimCall;
 import io.kvasir.engine.device.ShimDevice;
-import io.kvasir.engine.device.ShimDevice.Call;
 import io.kvasir.engine.execute.RankPools;
 import io.kvasir.engine.pool.KvShape;
 import io.kvasir.engine.pool.PoolShape;
@@ -73,11 +73,12 @@ class CudaPrefixMatcherTest {
         RankPools pools = RankPools.onDevices(List.of(first, second), 4, SHAPE, KvShape.NONE)) {
       ProbeBatch batch = new ProbeBatch();
       batch.add(new long[] {1, 2, 3}, 3);
-      int launches = first.count(Call.LAUNCH) + second.count(Call.LAUNCH);
+      int launches = first.count(ShimCall.LAUNCH) + second.count(ShimCall.LAUNCH);
 
       ((CudaPrefixMatcher) pools.matcher()).matchOnDevices(batch);
 
-      assertThat(first.count(Call.LAUNCH) + second.count(Call.LAUNCH)).isEqualTo(launches + 2);
+      assertThat(first.count(ShimCall.LAUNCH) + second.count(ShimCall.LAUNCH))
+          .isEqualTo(launches + 2);
       assertThat(first.urgentStreams()).as("of two pools and of look-ups").isEqualTo(3);
       assertThat(second.urgentStreams()).isEqualTo(3);
     }
@@ -95,7 +96,13 @@ class CudaPrefixMatcherTest {
   void whereADeviceFailsTheMirrorsAnswer() {
     int failed = 0;
     for (int code : new int[] {OUT_OF_MEMORY, ILLEGAL_ADDRESS}) {
-      for (Call call : List.of(Call.COPY, Call.LAUNCH, Call.RECORD, Call.AWAIT, Call.SYNCHRONIZE)) {
+      for (ShimCall call :
+          List.of(
+              ShimCall.COPY,
+              ShimCall.LAUNCH,
+              ShimCall.RECORD,
+              ShimCall.AWAIT,
+              ShimCall.SYNCHRONIZE)) {
         for (int nth = 1; nth <= 7; nth++) {
           int at = nth;
           int[] before = new int[1];

@@ -1,5 +1,6 @@
 package io.kvasir.fleet.router.projected;
 
+import static io.kvasir.fleet.router.projected.ProjectedRouters.prompt;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
@@ -16,8 +17,6 @@ import io.kvasir.fleet.router.RankFilter;
 import io.kvasir.fleet.router.RouteOutcome;
 import io.kvasir.model.RankId;
 import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -31,7 +30,6 @@ class ProjectedRouterTest {
 
   private static final long MS = 1_000_000;
   private static final int BLOCK = ProjectedRouters.TOKENS_PER_BLOCK;
-
   private final List<FleetRouter> open = new ArrayList<>();
   private long nowNs;
   private long ids;
@@ -51,21 +49,8 @@ class ProjectedRouterTest {
     open.forEach(FleetRouter::close);
   }
 
-  /** A prompt; those of equal names begin alike, for the shorter one's length. */
-  private static int[] prompt(int name, int tokens) {
-    int[] prompt = new int[tokens];
-    Arrays.setAll(prompt, i -> name * 31 + i % 30_000);
-    return prompt;
-  }
-
   private Placement place(FleetRouter router, int[] prompt) {
-    return place(router, FleetRequest.builder(++ids, Prompt.of(prompt)).build());
-  }
-
-  private static Placement place(FleetRouter router, FleetRequest request) {
-    RouteOutcome outcome = router.route(request);
-    assertThat(outcome).isInstanceOf(RouteOutcome.Placed.class);
-    return ((RouteOutcome.Placed) outcome).placement();
+    return ProjectedRouters.place(router, FleetRequest.builder(++ids, Prompt.of(prompt)).build());
   }
 
   private static Map<String, Double> terms(Placement placement, long worker) {
@@ -86,7 +71,7 @@ class ProjectedRouterTest {
           FleetRequest.builder(++ids, Prompt.of(prompt(i % 5, 100 + 300 * (i % 7))))
               .conversationId("c" + i % 9)
               .build();
-      Placement placement = place(router, request);
+      Placement placement = ProjectedRouters.place(router, request);
       double lowest = Double.POSITIVE_INFINITY;
       double tolerance = 0;
       for (CandidateCost cost : placement.candidates()) {
@@ -153,7 +138,7 @@ class ProjectedRouterTest {
     Placement again = place(router, prompt(1, 8000));
     assertThat(again.rank()).isEqualTo(first.rank());
     for (int i = 2; i < 6; i++) { // the rank has work now
-      place(
+      ProjectedRouters.place(
           router,
           FleetRequest.builder(++ids, Prompt.of(prompt(i, 8000)))
               .filter(RankFilter.pin(first.rank()))
@@ -250,72 +235,6 @@ class ProjectedRouterTest {
     router.onFinished(placement.attempt(), true);
   }
 
-  @Test
-  void conversationsThatReturnAreSpread() {
-    FleetRouter router = router(4);
-    Map<String, Integer> turns = new HashMap<>();
-    Map<String, Long> homes = new HashMap<>();
-    int[] perRank = new int[4];
-    int moved = 0;
-    for (int i = 0; i < 400; i++) {
-      String id = "c" + i % 20;
-      int turn = turns.merge(id, 1, Integer::sum);
-      int[] head = prompt(1, 3000); // a system prompt of all
-      int[] prompt = Arrays.copyOf(head, 3000 + 200 * turn);
-      Arrays.fill(prompt, 3000, prompt.length, 100_000 + i % 20);
-      Placement placement =
-          place(router, FleetRequest.builder(++ids, Prompt.of(prompt)).conversationId(id).build());
-      long worker = placement.rank().workerId();
-      perRank[(int) worker]++;
-      moved += i < 200 || homes.getOrDefault(id, worker) == worker ? 0 : 1;
-      homes.put(id, worker);
-      nowNs += 100 * MS;
-      router.onTokens(placement.attempt(), 1);
-      router.onFinished(placement.attempt(), true);
-    }
-    assertThat(Arrays.stream(perRank).boxed()).allMatch(count -> count >= 60 && count <= 140);
-    assertThat(moved).as("in the second half").isLessThan(10);
-  }
-
-  /** Conversations share a system prompt. They get the same workers with ids and without. */
-  @ParameterizedTest
-  @ValueSource(longs = {0, 1, 2})
-  void conversationsWithoutIdsAreRecognisedByTheirPrompts(long seed) {
-    List<Long> named = servedBy(seed, true);
-    assertThat(servedBy(seed, false)).isEqualTo(named);
-  }
-
-  private List<Long> servedBy(long seed, boolean ids) {
-    FleetRouter router = router(4);
-    Random random = new Random(seed);
-    int[] system = new Random(99).ints(40 * BLOCK + 5, 0, 30_000).toArray();
-    List<int[]> talks = new ArrayList<>();
-    List<Long> workers = new ArrayList<>();
-    nowNs = 0;
-    for (int i = 0; i < 400; i++) {
-      nowNs += (1 + random.nextInt(300)) * MS;
-      int talk = random.nextInt(talks.size() + 1);
-      if (talk == talks.size()) {
-        talks.add(system);
-      }
-      int[] before = talks.get(talk);
-      int more = 2 * BLOCK + random.nextInt(50 * BLOCK);
-      int[] prompt = Arrays.copyOf(before, before.length + more);
-      for (int at = before.length; at < prompt.length; at++) {
-        prompt[at] = random.nextInt(30_000);
-      }
-      talks.set(talk, prompt);
-      FleetRequestBuilder request = FleetRequest.builder(i, Prompt.of(prompt));
-      Placement placement =
-          place(router, ids ? request.conversationId("c" + talk).build() : request.build());
-      workers.add(placement.rank().workerId());
-      nowNs += 40 * MS;
-      router.onTokens(placement.attempt(), 1);
-      router.onFinished(placement.attempt(), true);
-    }
-    return workers;
-  }
-
   @ParameterizedTest
   @ValueSource(longs = {1, 2, 3})
   void equalHistoriesGiveEqualChoices(long seed) {
@@ -336,7 +255,7 @@ class ProjectedRouterTest {
             FleetRequest.builder(
                 i + 1, Prompt.of(prompt(random.nextInt(20), 50 + random.nextInt(3_000))));
         String id = random.nextBoolean() ? "c" + random.nextInt(30) : null;
-        Placement placement = place(router, request.conversationId(id).build());
+        Placement placement = ProjectedRouters.place(router, request.conversationId(id).build());
         placed.add(placement.rank() + " " + placement.candidates());
         running.add(placement);
       } else if (what == 1) {
@@ -412,7 +331,8 @@ class ProjectedRouterTest {
       delimiter = '|',
       value = {
         "kv_overlap_score_weight | 2 | kv_overlap_score_weight is not known to projected",
-        "omitted_term | 1 | omitted_term must be one of queue, compute, transfer, pace, others, work, room, lockstep",
+        "omitted_term | 1 | omitted_term must be one of queue, compute, transfer, pace, others,"
+            + " work, room, lockstep",
       })
   void wrongArgsAreNamed(String key, String value, String message) {
     assertThatThrownBy(() -> router(1, Map.of(key, value)))

@@ -1,12 +1,18 @@
 package io.kvasir.fleet.router.projected;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.kvasir.fleet.router.FleetRequest;
 import io.kvasir.fleet.router.FleetRouter;
 import io.kvasir.fleet.router.FleetRouterKind;
 import io.kvasir.fleet.router.FleetRouterSetup;
+import io.kvasir.fleet.router.Placement;
 import io.kvasir.fleet.router.Prompt;
 import io.kvasir.fleet.router.RankCapacity;
+import io.kvasir.fleet.router.RouteOutcome;
 import io.kvasir.hash.HashFormat;
 import io.kvasir.model.RankId;
+import java.util.Arrays;
 import java.util.Map;
 import java.util.function.LongSupplier;
 
@@ -46,5 +52,18 @@ final class ProjectedRouters {
       router.addRank(new RankId(engine, 0), RankCapacity.UNKNOWN);
     }
     return router;
+  }
+
+  /** A prompt; those of equal names begin alike, for the shorter one's length. */
+  static int[] prompt(int name, int tokens) {
+    int[] prompt = new int[tokens];
+    Arrays.setAll(prompt, i -> name * 31 + i % 30_000);
+    return prompt;
+  }
+
+  static Placement place(FleetRouter router, FleetRequest request) {
+    RouteOutcome outcome = router.route(request);
+    assertThat(outcome).isInstanceOf(RouteOutcome.Placed.class);
+    return ((RouteOutcome.Placed) outcome).placement();
   }
 }

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param leastTokens missing tokens below which nothing is fetched
  * @param reported what the reply says about cached tokens
  */
-record Arrival(
+record KvArrival(
     URI engine,
     String key,
     @Nullable String engineId,

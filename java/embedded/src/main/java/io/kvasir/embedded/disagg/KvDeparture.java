@@ -14,7 +14,7 @@ import io.kvasir.embedded.ranks.BlockHold;
  * @param params the field of requests that names the transfer, for errors
  * @param announcer makes what the reply says
  */
-record Departure(
+record KvDeparture(
     String key,
     long leaseMs,
     boolean answersAfterTransfer,

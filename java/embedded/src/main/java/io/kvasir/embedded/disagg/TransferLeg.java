@@ -5,9 +5,9 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.kvasir.embedded.api.ApiError;
 import io.kvasir.embedded.api.AskedCompletion;
 import io.kvasir.embedded.api.ReplyExtras;
-import io.kvasir.embedded.disagg.Arrival.CachedTokens;
-import io.kvasir.embedded.disagg.Departure.Announcement;
-import io.kvasir.embedded.disagg.Departure.Computed;
+import io.kvasir.embedded.disagg.KvArrival.CachedTokens;
+import io.kvasir.embedded.disagg.KvDeparture.Announcement;
+import io.kvasir.embedded.disagg.KvDeparture.Computed;
 import io.kvasir.embedded.ranks.BlockHold;
 import io.kvasir.embedded.ranks.BlockHold.Purpose;
 import io.kvasir.embedded.ranks.KvLeg;
@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Confined to the ranks' thread, except where noted.
  */
-final class Leg implements KvLeg {
+final class TransferLeg implements KvLeg {
 
   private static final long ROOM_RETRY_MS = 5;
   private static final String OTHER_BLOCKS =
@@ -50,7 +50,7 @@ final class Leg implements KvLeg {
   /** Written before the reply is, which the event loop does later. */
   private volatile ReplyExtras extras = ReplyExtras.NONE;
 
-  Leg(Disagg disagg, LegPlan plan) {
+  TransferLeg(Disagg disagg, LegPlan plan) {
     this.disagg = disagg;
     this.plan = plan;
     plan.asked().format().extend(reply -> extras.addTo(reply));
@@ -79,7 +79,8 @@ final class Leg implements KvLeg {
     return false;
   }
 
-  private void makeRoom(LegSequence sequence, Arrival arrival, RankWorker worker, long deadlineNs) {
+  private void makeRoom(
+      LegSequence sequence, KvArrival arrival, RankWorker worker, long deadlineNs) {
     if (over) {
       return;
     }
@@ -111,7 +112,7 @@ final class Leg implements KvLeg {
     ask(sequence, arrival, missing, tokens);
   }
 
-  private void ask(LegSequence sequence, Arrival arrival, int missing, int[] tokens) {
+  private void ask(LegSequence sequence, KvArrival arrival, int missing, int[] tokens) {
     Question asked =
         new Question(
             arrival.key(),
@@ -137,7 +138,8 @@ final class Leg implements KvLeg {
                     }));
   }
 
-  private void arrived(LegSequence sequence, Arrival arrival, ObjectNode reply, RankWorker worker) {
+  private void arrived(
+      LegSequence sequence, KvArrival arrival, ObjectNode reply, RankWorker worker) {
     BlockHold hold = held;
     if (over || hold == null) {
       disagg.counts().onReceived();
@@ -213,7 +215,7 @@ final class Leg implements KvLeg {
 
   @Override
   public boolean onComputed(LegSequence sequence, RankWorker worker, int rank, int[] outputTokens) {
-    Departure departure = plan.departure();
+    KvDeparture departure = plan.departure();
     if (departure == null) {
       return true;
     }
@@ -266,7 +268,7 @@ final class Leg implements KvLeg {
   }
 
   private static void onOver(
-      LegSequence sequence, Departure departure, @Nullable TransferFailure failure) {
+      LegSequence sequence, KvDeparture departure, @Nullable TransferFailure failure) {
     if (!departure.answersAfterTransfer()) {
       return;
     }

@@ -25,9 +25,9 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Thread-safe: everything happens on the thread of the timer.
  */
-final class Transfers {
+final class OutgoingTransfers {
 
-  private static final Logger LOG = LoggerFactory.getLogger(Transfers.class);
+  private static final Logger LOG = LoggerFactory.getLogger(OutgoingTransfers.class);
 
   private static final String TWICE = "the transfer was begun twice";
 
@@ -83,7 +83,8 @@ final class Transfers {
     }
   }
 
-  Transfers(ScheduledExecutorService timer, RankLoop ranks, Rules rules, TransferCounts counts) {
+  OutgoingTransfers(
+      ScheduledExecutorService timer, RankLoop ranks, Rules rules, TransferCounts counts) {
     this.timer = timer;
     this.ranks = ranks;
     this.rules = rules;

@@ -1,0 +1,162 @@
+package io.kvasir.gateway.openai;
+
+import io.kvasir.fleet.router.Prompt;
+import io.kvasir.fleet.router.PromptSource.Form;
+import java.util.List;
+import java.util.Map;
+import java.util.function.IntConsumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The prompt of a scanned body: which of its fields has it, how large it is, and what it says,
+ * which is decoded on each call.
+ *
+ * <p>Immutable by contract, as its body is. Thread-safe.
+ */
+public final class ScannedPrompt {
+
+  /** In this order, the first that is there. */
+  private static final List<BodyField> PROMPTS =
+      List.of(BodyField.MESSAGES, BodyField.PROMPT, BodyField.INPUT);
+
+  private static final List<BodyField> TOKENS = List.of(BodyField.INPUT_IDS, BodyField.TOKEN_IDS);
+
+  /** Bytes of objects that decoding makes of one text, message or list, at most. */
+  private static final int BYTES_PER_PART = 96;
+
+  private final BodyScan body;
+  private final Map<BodyField, Form> forms;
+  private final int elements;
+
+  /**
+   * The prompt of a body.
+   *
+   * @param forms what the fields with texts or tokens have
+   * @param elements texts, messages, parts and lists in the fields that are decoded
+   */
+  ScannedPrompt(BodyScan body, Map<BodyField, Form> forms, int elements) {
+    this.body = body;
+    this.forms = forms;
+    this.elements = elements;
+  }
+
+  /**
+   * Builds what the client asks for, from {@code messages}, {@code prompt} or {@code input}, the
+   * first that is there, or else from a {@code text}, or tokens in {@code input_ids} or {@code
+   * token_ids}. {@code system} is the first message of a chat. Of a message, the texts of all parts
+   * count, joined by line feeds. O(bytes) on each call.
+   *
+   * @return the prompt; null if the body has none or {@code input} has an unknown form
+   */
+  public @Nullable Prompt decode() {
+    return new PromptReader(body).read();
+  }
+
+  /**
+   * {@return the form of the prompt, without decoding it; null where {@link #decode} returns null}
+   */
+  public @Nullable Form form() {
+    BodyField field = field();
+    return field == null ? null : forms.get(field);
+  }
+
+  /**
+   * Passes on the code points of {@link Prompt#text()} in order, without making the text. O(bytes)
+   * on each call, and no memory.
+   *
+   * @param each receives one code point
+   * @throws IllegalStateException if there is no prompt, or it has tokens
+   */
+  public void forEachCodePoint(IntConsumer each) {
+    new PromptText(body, each, null).read();
+  }
+
+  /**
+   * Passes on the code points of each text of the prompt; those of a chat are one text. O(bytes) on
+   * each call, and no memory.
+   *
+   * @param each receives one code point
+   * @param next runs before each text but the first
+   * @throws IllegalStateException if there is no prompt, or it has tokens
+   */
+  public void forEachText(IntConsumer each, Runnable next) {
+    new PromptText(body, each, next).read();
+  }
+
+  /**
+   * {@return the most bytes of memory that {@link #decode} and {@link BodyScan#tokens} take; known
+   * without decoding}
+   */
+  public long decodedBytes() {
+    long sum = 0;
+    for (BodyField field : BodyField.DECODED) {
+      sum += valueBytes(field);
+    }
+    return 2 * sum + (long) BYTES_PER_PART * elements;
+  }
+
+  /**
+   * Whether the prompt has parts that {@link #decode} leaves out, such as images. O(bytes) on each
+   * call, without decoding texts.
+   *
+   * @return whether some part of a message, or some item of {@code input}, is not a text
+   */
+  public boolean hasOtherContent() {
+    return new PromptReader(body).hasOtherContent();
+  }
+
+  /** {@return the number of prompts, at least 1; 1 for a chat. O(bytes) on each call} */
+  public int count() {
+    return new PromptReader(body).prompts();
+  }
+
+  /**
+   * {@return whether some message of a chat is an answer of the model. O(bytes) on each call,
+   * without decoding contents}
+   */
+  public boolean hasAnswer() {
+    return new PromptReader(body).hasAnswer();
+  }
+
+  /**
+   * {@return the size in bytes of the values that make the prompt: {@code messages}, {@code prompt}
+   * or {@code input}, and the system prompt and tools of a chat}
+   */
+  public int bytes() {
+    BodyField field = field();
+    if (field == null) {
+      return 0;
+    }
+    int bytes = valueBytes(field);
+    boolean chat = field == BodyField.MESSAGES || field == BodyField.INPUT;
+    return chat
+        ? bytes
+            + valueBytes(BodyField.SYSTEM)
+            + valueBytes(BodyField.INSTRUCTIONS)
+            + valueBytes(BodyField.TOOLS)
+        : bytes;
+  }
+
+  private int valueBytes(BodyField field) {
+    JsonMember member = body.member(field);
+    return member == null ? 0 : member.end() - member.value();
+  }
+
+  /** {@return the field that has the prompt; null if there is none} */
+  @Nullable BodyField field() {
+    for (BodyField field : PROMPTS) {
+      if (body.has(field)) {
+        return field;
+      }
+    }
+    if (forms.get(BodyField.TEXT) == Form.TEXTS) {
+      return BodyField.TEXT;
+    }
+    for (BodyField field : TOKENS) {
+      if (forms.get(field) == Form.TOKENS) {
+        return field;
+      }
+    }
+    return null;
+  }
+}

@@ -192,12 +192,18 @@ final class PeerDirectory implements AutoCloseable {
   void forget(FleetWorker worker) {
     known.remove(worker);
     DisaggSpec spec = worker.spec().disagg();
-    if (worker.membership().hasLeft() && spec.dialect() == DisaggDialect.MOONCAKE) {
+    if (worker.membership().hasLeft()
+        && spec.dialect() == DisaggDialect.MOONCAKE
+        && known.keySet().stream().noneMatch(each -> isAt(each, spec.bootstrapUrl()))) {
       Upstream server = bootstraps.remove(URI.create(spec.bootstrapUrl()));
       if (server != null) {
         server.close();
       }
     }
+  }
+
+  private static boolean isAt(FleetWorker worker, String bootstrapUrl) {
+    return worker.spec().disagg().bootstrapUrl().equals(bootstrapUrl);
   }
 
   @Override

@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 public final class PrefillAnswer {
 
   /** No answer, because both legs are sent at once. */
-  public static final PrefillAnswer NONE = new PrefillAnswer(new byte[0], Map.of(), -1);
+  public static final PrefillAnswer NONE = new PrefillAnswer(new byte[0], Map.of(), 0, -1);
 
   private static final JsonFactory JSON = new JsonFactory();
   private static final ObjectMapper MAPPER =
@@ -44,11 +44,13 @@ public final class PrefillAnswer {
 
   private final byte[] json;
   private final Map<String, String> members;
+  private final int fields;
   private final long cachedTokens;
 
-  private PrefillAnswer(byte[] json, Map<String, String> members, long cachedTokens) {
+  private PrefillAnswer(byte[] json, Map<String, String> members, int fields, long cachedTokens) {
     this.json = json;
     this.members = members;
+    this.fields = fields;
     this.cachedTokens = cachedTokens;
   }
 
@@ -61,11 +63,13 @@ public final class PrefillAnswer {
    */
   public static PrefillAnswer of(byte[] json) throws BadAnswerException {
     Map<String, String> members = new TreeMap<>();
+    int fields = 0;
     try (JsonParser parser = JSON.createParser(json)) {
       if (parser.nextToken() != JsonToken.START_OBJECT) {
         throw new BadAnswerException("it is no JSON object");
       }
       while (parser.nextToken() == JsonToken.FIELD_NAME) {
+        fields++;
         String name = parser.currentName();
         JsonToken value = parser.nextToken();
         int start = (int) parser.currentTokenLocation().getByteOffset();
@@ -75,7 +79,7 @@ public final class PrefillAnswer {
         }
       }
       Usage usage = Usage.of(Unpooled.wrappedBuffer(json));
-      return new PrefillAnswer(json, Map.copyOf(members), usage.cachedTokens());
+      return new PrefillAnswer(json, Map.copyOf(members), fields, usage.cachedTokens());
     } catch (IOException | RuntimeException e) {
       throw new BadAnswerException("it is no valid JSON");
     }
@@ -106,6 +110,11 @@ public final class PrefillAnswer {
   /** The JSON of a member of the answer; null if it is missing or null. */
   @Nullable String member(String name) {
     return members.get(name);
+  }
+
+  /** Whether it has no field at all. */
+  boolean isEmpty() {
+    return fields == 0;
   }
 
   /** Whether a member of the answer is an object. */

@@ -61,12 +61,16 @@ public interface TransferDialect {
   }
 
   /**
-   * Checks the answer to the first leg of a dialect whose legs follow one another.
+   * Checks the answer to the first leg. Where both legs are sent at once, it only has to be one.
    *
    * @param answer the answer
    * @throws BadAnswerException if it hands nothing over
    */
-  default void check(PrefillAnswer answer) throws BadAnswerException {}
+  default void check(PrefillAnswer answer) throws BadAnswerException {
+    if (answer.isEmpty()) {
+      throw new BadAnswerException("it is empty");
+    }
+  }
 
   /**
    * Whether the first leg's answer has ended the reply, so that nothing is left to generate.

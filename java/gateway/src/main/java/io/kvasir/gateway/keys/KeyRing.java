@@ -96,7 +96,7 @@ public final class KeyRing {
   public @Nullable KeyUse find(Headers headers) {
     String presented = Credentials.presented(headers);
     String digest = IssuedKey.sha256(presented.length() > MAX_CHARACTERS ? "" : presented);
-    KeyUse found = keys.get(digest);
+    KeyUse found = presented.isEmpty() ? null : keys.get(digest);
     return found == null && digest.equals(ownDigest) ? ownUse : found;
   }
 

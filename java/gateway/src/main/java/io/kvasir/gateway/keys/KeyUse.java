@@ -82,11 +82,23 @@ public final class KeyUse {
 
     private final long slot;
     private final long taken;
+    private final long expectedOutput;
     private boolean over;
 
-    private Grant(long slot, long taken) {
+    private Grant(long slot, long taken, long expectedOutput) {
       this.slot = slot;
       this.taken = taken;
+      this.expectedOutput = expectedOutput;
+    }
+
+    /** {@return tokens that are expected of the prompt and the answers} */
+    public long expected() {
+      return taken;
+    }
+
+    /** {@return tokens that are expected of the answers} */
+    public long expectedOutput() {
+      return expectedOutput;
     }
 
     /**
@@ -159,21 +171,25 @@ public final class KeyUse {
    *
    * @param nowNs the time
    * @param promptTokens the tokens that its prompt is expected to have
-   * @param maxOutputTokens the most tokens that its answer may have; 0 if it does not say
-   * @param answers whether it has an answer of tokens
+   * @param maxOutputTokens the most tokens that an answer may have; 0 if it does not say
+   * @param answers the number of its answers of tokens, at least 0
    * @return what it has taken, or the limit that it would exceed
    */
   public synchronized Admission admit(
-      long nowNs, long promptTokens, long maxOutputTokens, boolean answers) {
-    long output = maxOutputTokens > 0 ? maxOutputTokens : Math.round(meanOutput);
-    long expected = promptTokens + (answers ? output : 0);
+      long nowNs, long promptTokens, long maxOutputTokens, long answers) {
+    long output = answers * (maxOutputTokens > 0 ? maxOutputTokens : Math.round(meanOutput));
+    long most = key.limits().tokensPerMinute();
+    if (maxOutputTokens == 0 && answers > 0 && most > 0) { // else long answers would lock it out
+      output = Math.min(output, Math.max(1, most - promptTokens));
+    }
+    long expected = promptTokens + output;
     Exceeded exceeded = exceeded(nowNs, expected);
     if (exceeded != null) {
       return new Admission(null, exceeded);
     }
     running++;
     requests.add(nowNs, 1);
-    return new Admission(new Grant(tokens.add(nowNs, expected), expected), null);
+    return new Admission(new Grant(tokens.add(nowNs, expected), expected, output), null);
   }
 
   /**

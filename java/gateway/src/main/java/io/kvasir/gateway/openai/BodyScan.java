@@ -113,6 +113,18 @@ public final class BodyScan {
     return 0;
   }
 
+  /**
+   * {@return the largest of the limits of output tokens, of which endpoints obey different ones; 0
+   * if the body has none}
+   */
+  public int largestOutputLimit() {
+    int largest = 0;
+    for (int i = 0; i < OUTPUT_LIMITS.size(); i++) {
+      largest = Math.max(largest, integer(OUTPUT_LIMITS.get(i), 0));
+    }
+    return largest;
+  }
+
   /** {@return the number of replies to generate, at least 1; 1 if the body has none} */
   public int n() {
     return Math.max(integer(BodyField.N, 1), 1);

@@ -64,10 +64,13 @@ final class CandidateWorkers {
     tried.remove(worker);
   }
 
-  /** Whether a worker is left that can take the request, or a part of it. */
-  boolean hasOther(long nowNs) {
-    boolean panics = panics();
-    return owner == null && all.stream().anyMatch(worker -> isLeft(worker, panics, nowNs));
+  /**
+   * Whether a worker is left for another attempt.
+   *
+   * @param split whether it may answer for another worker
+   */
+  boolean hasOther(boolean split) {
+    return owner == null && (hasOther(Leg.WHOLE) || (split && hasOther(Leg.DECODE)));
   }
 
   /** Whether a worker is left that can take a part of the request. */

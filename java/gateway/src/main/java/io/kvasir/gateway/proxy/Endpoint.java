@@ -88,7 +88,10 @@ enum Endpoint {
 
   /** Whether engines take a salt of cached blocks in its bodies. */
   boolean hasCacheSalt() {
-    return hasUsageOption() || this == RESPONSES;
+    return hasUsageOption()
+        || this == RESPONSES
+        || this == INVOCATIONS
+        || this == INFERENCE_GENERATE;
   }
 
   /**

@@ -18,6 +18,11 @@ interface FirstLeg {
   /** Does what has to be done before a worker for the answer is chosen, and has it chosen. */
   void place();
 
+  /** Whether another worker can compute the prompt. */
+  default boolean isSplit() {
+    return false;
+  }
+
   /**
    * Whether what the request of the worker that answers has was made too long ago; {@link #place}
    * follows.

@@ -17,8 +17,10 @@ import org.jspecify.annotations.Nullable;
  */
 final class KeyAccount {
 
+  private static final int OK = 200;
   private static final int LIMITED = 429;
   private static final int FIRST_ERROR = 400;
+  private static final long MOST_ANSWERS = 1 << 20;
 
   private final KeyUse key;
   private final Services services;
@@ -39,9 +41,9 @@ final class KeyAccount {
   /** Takes what the request is expected to need, or says why it is refused. */
   @Nullable Problem admit(Exchange exchange, Inbound inbound) {
     BodyScan body = inbound.body();
-    expectedPrompt = inbound.endpoint().computes() ? promptTokens(body) : 0;
-    long output = body == null ? 0 : body.maxOutputTokens();
-    boolean answers = inbound.endpoint().generates();
+    expectedPrompt = inbound.endpoint().computes() ? Math.max(1, promptTokens(body)) : 0;
+    long output = body == null ? 0 : body.largestOutputLimit();
+    long answers = inbound.endpoint().generates() ? answers(body) : 0;
     Admission admission = key.admit(services.nowNs(), expectedPrompt, output, answers);
     grant = admission.grant();
     if (grant != null) {
@@ -50,14 +52,22 @@ final class KeyAccount {
     return refusal(exchange, admission.exceeded());
   }
 
-  /** The tokens of a prompt, by its bytes. */
-  private static long promptTokens(@Nullable BodyScan body) {
-    return body == null ? 0 : (body.promptBytes() + 3L) / 4;
+  private static long answers(@Nullable BodyScan body) {
+    return body == null ? 1 : Math.min(MOST_ANSWERS, (long) body.n() * body.prompt().count());
   }
 
-  /** The tokens of a prompt, by its bytes, and those that its answer may have. */
-  static long tokens(@Nullable BodyScan body) {
-    return body == null ? 0 : promptTokens(body) + body.maxOutputTokens();
+  /** The tokens of a prompt, by its bytes, or by those of a body whose prompt has other fields. */
+  private static long promptTokens(@Nullable BodyScan body) {
+    if (body == null) {
+      return 0;
+    }
+    long bytes = body.prompt().bytes();
+    return ((bytes > 0 ? bytes : body.length()) + 3L) / 4;
+  }
+
+  /** The tokens that are expected of the request. After {@link #admit}. */
+  long tokens() {
+    return grant == null ? 0 : grant.expected();
   }
 
   private @Nullable Problem refusal(Exchange exchange, @Nullable Exceeded exceeded) {
@@ -99,6 +109,9 @@ final class KeyAccount {
     long prompt = promptTokens >= 0 ? promptTokens : computed ? expectedPrompt : 0;
     Grant taken = grant;
     if (taken != null) {
+      if (status == OK && promptTokens < 0) { // the reply has no usage, or is too large to be read
+        outputTokens = Math.max(outputTokens, taken.expectedOutput());
+      }
       taken.end(services.nowNs(), prompt, outputTokens);
       services.metrics().onTenantServed(key.key().tenant(), prompt + outputTokens);
     }

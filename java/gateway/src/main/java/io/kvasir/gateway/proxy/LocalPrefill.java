@@ -55,6 +55,9 @@ final class LocalPrefill {
    * @return why a decode worker computes the prompt, as metrics name it; null if it does not
    */
   @Nullable String reason(FleetRequest request) {
+    if (!candidates.hasOther(Leg.WHOLE)) {
+      return null;
+    }
     return rule.reason(
         request,
         new WholeOrApart.DecodeSide() {

@@ -45,6 +45,12 @@ final class Outbound {
     if (inbound.injectsUsage()) {
       splice.includeUsage(); // unless the leg's answer does not stream
     }
+    if (inbound.head().key() != null) {
+      splice.remove(BodyField.PRIORITY); // the class of its requests is the key's
+    }
+    if (inbound.head().isLimited() && scan.model() == null && !inbound.model().isEmpty()) {
+      splice.set(BodyField.MODEL, JsonText.quoted(inbound.model())); // not the engine's default
+    }
     String salt = inbound.tenantSalt() == null ? null : inbound.salt(scan);
     if (salt != null) {
       splice.set(BodyField.CACHE_SALT, JsonText.quoted(salt));

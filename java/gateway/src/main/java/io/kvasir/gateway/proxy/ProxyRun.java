@@ -66,7 +66,7 @@ final class ProxyRun implements FirstLeg.Answering {
             exchange.loop(),
             services.admission(),
             inbound.tenant(),
-            KeyAccount.tokens(inbound.body()),
+            tally.expectedTokens(),
             services.settings().queueTimeoutMs(),
             this::next,
             this::refuse);
@@ -282,7 +282,7 @@ final class ProxyRun implements FirstLeg.Answering {
     }
     return !faults.isOwn()
         && attempts.isLeft()
-        && (same || placing.candidates().hasOther(services.nowNs()))
+        && (same || placing.candidates().hasOther(first.isSplit()))
         && (!connected || services.retries().take());
   }
 

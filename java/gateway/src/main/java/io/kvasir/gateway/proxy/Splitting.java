@@ -1,6 +1,7 @@
 package io.kvasir.gateway.proxy;
 
 import io.kvasir.exchange.EngineFlavor;
+import io.kvasir.fleet.router.legs.Leg;
 import io.kvasir.gateway.disagg.TransferIds;
 import io.kvasir.gateway.openai.BodyScan;
 import io.kvasir.gateway.route.FleetWorker;
@@ -48,7 +49,7 @@ final class Splitting {
       return null;
     }
     boolean single = body.n() == 1 && body.prompt().count() == 1;
-    if (!single && decodesWhole(decodes)) {
+    if (!single && takesWhole(services, inbound, decodes)) {
       return null;
     }
     ModelFleet prefills = services.fleets().prefillFleet(inbound.model());
@@ -74,6 +75,10 @@ final class Splitting {
         && !inbound.passesTransfer()
         && !decodesWhole(decodes)
         && !isShared(inbound.endpoint(), decodes);
+  }
+
+  private static boolean takesWhole(Services services, Inbound inbound, ModelFleet decodes) {
+    return new CandidateWorkers(inbound, decodes.workers(), null, services).hasOther(Leg.WHOLE);
   }
 
   /** Whether any of the workers that answer can compute prompts, or there are none. */

@@ -77,11 +77,18 @@ final class TwoLegs implements FirstLeg, FirstLeg.Choosing, PrefillLeg.Receiver 
     if (isStale()) {
       cancel();
     }
-    if (handover.isOpen() || whole || decodes.isOnlyWhole()) {
+    if (handover.isOpen() || whole) {
       placeDecode();
+    } else if (decodes.isOnlyWhole()) {
+      serveWhole(LocalPrefill.NO_DECODE_WORKER);
     } else {
       placing.choose(this);
     }
+  }
+
+  @Override
+  public boolean isSplit() {
+    return true;
   }
 
   @Override
@@ -313,7 +320,7 @@ final class TwoLegs implements FirstLeg, FirstLeg.Choosing, PrefillLeg.Receiver 
     decoder = null;
     placing.candidates().onFailed(choice.worker());
     boolean own = attempt.isFaultOfRequest(); // of an answer without a transfer, at prefill only
-    boolean other = !own && placing.candidates().hasOther(services.nowNs());
+    boolean other = !own && placing.candidates().hasOther(Leg.PREFILL);
     boolean retried =
         again
             && (other || ((!own || kind == Kind.INVALID) && decodes.hasOther(Leg.WHOLE)))

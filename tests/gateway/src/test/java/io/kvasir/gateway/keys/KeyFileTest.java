@@ -159,7 +159,7 @@ class KeyFileTest {
         file, List.of(key(stays, "stays", limits, null), key(goes, "goes", limits, null)));
     KeyRing ring = new KeyRing(file, () -> 0);
     KeyUse use = ring.find(presenting("x-api-key", stays.text()));
-    use.admit(0, 1, 1, true);
+    use.admit(0, 1, 1, 1);
     Files.writeString(file, GOOD + "{}\n");
     assertThatThrownBy(ring::reload).hasMessageContaining(":2: ");
     assertThat(ring.find(presenting("x-api-key", goes.text()))).isNotNull();

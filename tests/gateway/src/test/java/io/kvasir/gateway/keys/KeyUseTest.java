@@ -34,7 +34,7 @@ class KeyUseTest {
       List<Long> passed = new ArrayList<>();
       for (long nowNs = 0; nowNs < MINUTES * 60 * SECOND_NS; ) {
         nowNs += random.nextLong(2 * 60 * SECOND_NS / limit / 10 + 1); // ten times too many
-        Admission admission = key.admit(nowNs, 1, 1, true);
+        Admission admission = key.admit(nowNs, 1, 1, 1);
         if (admission.grant() != null) {
           admission.grant().end(nowNs, 1, 1);
           passed.add(nowNs);
@@ -76,7 +76,7 @@ class KeyUseTest {
         long prompt = random.nextInt(4_000);
         long output = 1L + random.nextInt(2_000);
         long expected = (long) (prompt * (0.7 + 0.6 * random.nextDouble())); // by bytes
-        Admission admission = key.admit(nowNs, expected, states ? 2_000 : 0, true);
+        Admission admission = key.admit(nowNs, expected, states ? 2_000 : 0, 1);
         if (admission.grant() != null) {
           long endNs = nowNs + SECOND_NS + random.nextLong(10 * SECOND_NS);
           running.add(new Running(endNs, admission.grant(), prompt, output));
@@ -91,28 +91,28 @@ class KeyUseTest {
   @Test
   void onlySoManyRequestsRunAtATime() {
     KeyUse key = key(0, 0, 2);
-    Grant first = key.admit(0, 1, 1, true).grant();
-    key.admit(0, 1, 1, true);
-    Exceeded third = key.admit(0, 1, 1, true).exceeded();
+    Grant first = key.admit(0, 1, 1, 1).grant();
+    key.admit(0, 1, 1, 1);
+    Exceeded third = key.admit(0, 1, 1, 1).exceeded();
     assertThat(third.limit()).isEqualTo(Limit.MAX_CONCURRENT);
     assertThat(third.waitNs()).isPositive();
     assertThat(key.exceeded(0, true)).isEqualTo(third);
     first.end(0, 1, 1);
     first.end(0, 1, 1); // no effect
     assertThat(key.exceeded(0, true)).isNull();
-    assertThat(key.admit(0, 1, 1, true).grant()).isNotNull();
-    assertThat(key.admit(0, 1, 1, true).grant()).isNull();
+    assertThat(key.admit(0, 1, 1, 1).grant()).isNotNull();
+    assertThat(key.admit(0, 1, 1, 1).grant()).isNull();
   }
 
   @Test
   void aRefusedRequestTakesNothing() {
     KeyUse key = key(10, 100, 0);
     for (int i = 0; i < 100; i++) {
-      Exceeded exceeded = key.admit(0, 90, 20, true).exceeded();
+      Exceeded exceeded = key.admit(0, 90, 20, 1).exceeded();
       assertThat(exceeded.limit()).isEqualTo(Limit.TOKENS_PER_MINUTE);
       assertThat(exceeded.waitNs()).as("it can never pass").isZero();
     }
-    assertThat(key.admit(0, 80, 20, true).grant()).isNotNull();
+    assertThat(key.admit(0, 80, 20, 1).grant()).isNotNull();
     assertThat(key.fields(0).get("x-ratelimit-remaining-requests")).isEqualTo("9");
     assertThat(key.fields(0).get("x-ratelimit-remaining-tokens")).isEqualTo("0");
   }
@@ -120,15 +120,34 @@ class KeyUseTest {
   @Test
   void usageCorrectsWhatWasExpected() {
     KeyUse key = key(0, 1_000, 0);
-    Grant grant = key.admit(0, 100, 500, true).grant();
+    Grant grant = key.admit(0, 100, 500, 1).grant();
     assertThat(key.fields(0).get("x-ratelimit-remaining-tokens")).isEqualTo("400");
     grant.end(SECOND_NS, 120, 30);
     assertThat(key.fields(SECOND_NS).get("x-ratelimit-remaining-tokens")).isEqualTo("850");
-    Grant longer = key.admit(SECOND_NS, 100, 0, false).grant();
+    Grant longer = key.admit(SECOND_NS, 100, 0, 0).grant();
     longer.end(2 * SECOND_NS, 700, 100);
     assertThat(key.fields(2 * SECOND_NS).get("x-ratelimit-remaining-tokens")).isEqualTo("50");
     assertThat(key.fields(2 * SECOND_NS).get("x-ratelimit-reset-tokens")).isEqualTo("60.5s");
     assertThat(key.fields(2 * SECOND_NS).get("x-ratelimit-limit-tokens")).isEqualTo("1000");
     assertThat(key.fields(0).get("x-ratelimit-limit-requests")).isNull();
+  }
+
+  /** A mean above the limit would lock the key out for ever. */
+  @Test
+  void requestsWithoutALimitPassWhateverTheMeanIs() {
+    KeyUse key = key(0, 1_000, 0);
+    for (int minute = 0; minute < 20; minute++) {
+      long nowNs = minute * 61 * SECOND_NS;
+      Grant grant = key.admit(nowNs, 100, 0, 1).grant();
+      assertThat(grant).as("minute %d", minute).isNotNull();
+      grant.end(nowNs, 100, 5_000);
+    }
+  }
+
+  @Test
+  void eachAnswerIsBooked() {
+    KeyUse key = key(0, 1_000, 0);
+    assertThat(key.admit(0, 100, 300, 4).exceeded().needed()).isEqualTo(1_300);
+    assertThat(key.admit(0, 100, 300, 3).grant().expected()).isEqualTo(1_000);
   }
 }

@@ -4,6 +4,7 @@ import io.kvasir.fleet.router.FleetRequest;
 import io.kvasir.fleet.router.Placement;
 import io.kvasir.model.Errors;
 import io.kvasir.model.Request;
+import java.math.BigInteger;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Locale;
@@ -87,8 +88,8 @@ public record DisaggParams(
   public Map<String, Object> toMap() {
     Map<String, Object> map = new LinkedHashMap<>(others);
     put(map, "request_type", requestType == null ? null : requestType.id());
-    put(map, "ctx_request_id", contextRequestId);
-    put(map, "disagg_request_id", disaggRequestId);
+    put(map, "ctx_request_id", unsigned(contextRequestId));
+    put(map, "disagg_request_id", unsigned(disaggRequestId));
     put(map, "conversation_id", conversationId);
     put(map, "is_first_turn", firstTurn ? Boolean.TRUE : null);
     return map;
@@ -110,8 +111,8 @@ public record DisaggParams(
     Boolean first = take(others, "is_first_turn", Boolean.class);
     return new DisaggParams(
         type == null ? null : typeNamed(type),
-        context == null ? null : (Long) context.longValue(),
-        shared == null ? null : (Long) shared.longValue(),
+        id("ctx_request_id", context),
+        id("disagg_request_id", shared),
         conversation,
         first != null && first,
         others);
@@ -136,6 +137,24 @@ public record DisaggParams(
    */
   public Request.Builder applyTo(Request.Builder request) {
     return request.conversationId(conversationId).firstTurn(firstTurn);
+  }
+
+  /** The bits of an id, which is an unsigned integer of 64 bits. */
+  private static @Nullable Long id(String key, @Nullable Number value) {
+    if (value == null) {
+      return null;
+    }
+    boolean isInteger =
+        value instanceof Long || value instanceof Integer || value instanceof BigInteger;
+    BigInteger exact = isInteger ? new BigInteger(value.toString()) : BigInteger.ONE.negate();
+    if (exact.signum() >= 0 && exact.bitLength() <= Long.SIZE) {
+      return exact.longValue();
+    }
+    throw new IllegalArgumentException(key + " must be an integer of 0 to 2^64 - 1, not " + value);
+  }
+
+  private static @Nullable Number unsigned(@Nullable Long id) {
+    return id == null || id >= 0 ? id : (Number) new BigInteger(Long.toUnsignedString(id));
   }
 
   private static RequestType typeNamed(String id) {

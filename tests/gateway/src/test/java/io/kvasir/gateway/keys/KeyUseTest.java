@@ -137,7 +137,7 @@ class KeyUseTest {
   void requestsWithoutALimitPassWhateverTheMeanIs() {
     KeyUse key = key(0, 1_000, 0);
     for (int minute = 0; minute < 20; minute++) {
-      long nowNs = minute * 61 * SECOND_NS;
+      long nowNs = minute * (61 * SECOND_NS);
       Grant grant = key.admit(nowNs, 100, 0, 1).grant();
       assertThat(grant).as("minute %d", minute).isNotNull();
       grant.end(nowNs, 100, 5_000);

@@ -163,7 +163,12 @@ public final class KeyUse {
         limit, most, needed, needed > most ? 0 : window.waitNs(nowNs, most - needed));
   }
 
-  /** What becomes of a request: one of both is null. */
+  /**
+   * What becomes of a request: one of both is null.
+   *
+   * @param grant what it has taken
+   * @param exceeded the limit that it would exceed
+   */
   public record Admission(@Nullable Grant grant, @Nullable Exceeded exceeded) {}
 
   /**

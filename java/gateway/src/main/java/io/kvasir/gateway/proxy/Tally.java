@@ -106,13 +106,13 @@ final class Tally {
   }
 
   /** What the request takes of its key's limits; null without a key. */
+  @Nullable KeyAccount account() {
+    return account;
+  }
+
   /** The tokens that the limits of the client's key expect of the request; 0 without a key. */
   long expectedTokens() {
     return account == null ? 0 : account.tokens();
-  }
-
-  @Nullable KeyAccount account() {
-    return account;
   }
 
   void model(String name) {

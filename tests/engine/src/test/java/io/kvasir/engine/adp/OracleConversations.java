@@ -50,7 +50,7 @@ final class OracleConversations {
     return timedTurns == 0 ? 0 : furtherTurns / firstTurns * (timedMs / timedTurns);
   }
 
-  /** Whether a conversation begins; those without an id are believed where they often go on. */
+  /** Whether a conversation begins; those without an id count where conversations often go on. */
   boolean begins(String conversation, boolean named) {
     return conversation != null
         && !lastTurns.containsKey(conversation)

@@ -9,7 +9,7 @@ final class OracleRank {
   long activeTokens;
 
   /** Whether its pool is known. */
-  final boolean told;
+  final boolean reportsPool;
 
   long free;
   long cached;
@@ -33,8 +33,8 @@ final class OracleRank {
       decodeMs = times.decodeMs(work.decodeKvTokens());
     }
     Occupancy pool = state.occupancy();
-    told = pool != null && readsPools;
-    if (told) {
+    reportsPool = pool != null && readsPools;
+    if (reportsPool) {
       free = pool.freeBlocks();
       cached = pool.cachedBlocks();
       promised = state.queuedBlocks();

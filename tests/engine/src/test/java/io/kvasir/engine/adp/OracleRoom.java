@@ -11,7 +11,7 @@ final class OracleRoom {
 
   private final BlockDemand demand;
 
-  /** Occupancy of the ranks that have told it, and what they have promised besides. */
+  /** Occupancy of the ranks that report it, and what they have also promised. */
   private final Map<Integer, Occupancy> pools = new HashMap<>();
 
   private final Map<Integer, Long> promised = new HashMap<>();

@@ -136,7 +136,7 @@ final class ProjectedOracle {
       OracleRank rank = new OracleRank(state, times, demand != null);
       live.put(state.rank(), rank);
       lengthen(rank);
-      if (rank.told) {
+      if (rank.reportsPool) {
         Occupancy pool = state.occupancy();
         ages.remember(state.rank(), pool.tick(), placed);
         rank.age = ages.age(state.rank(), pool.oldestEvictableTick(), placed);
@@ -235,7 +235,7 @@ final class ProjectedOracle {
     }
     double part = Double.POSITIVE_INFINITY;
     if (rank.activeRequests + (long) batch.request(index).sequences() <= cap) {
-      long lacking = rank.told ? batch.lackingBlocks(index, number, live) : 0;
+      long lacking = rank.reportsPool ? batch.lackingBlocks(index, number, live) : 0;
       if (lacking <= 0) {
         return 0;
       }
@@ -304,7 +304,7 @@ final class ProjectedOracle {
     if (conversations.begins(conversation, batch.request(index).conversationId() != null)) {
       copied /=
           conversations.sharers(
-              rank.told && rank.free - rank.promised <= 0 ? Math.min(512, rank.age) : 512);
+              rank.reportsPool && rank.free - rank.promised <= 0 ? Math.min(512, rank.age) : 512);
     }
     double charged = least + copied;
     double longer = Math.max(0, queue + charged - longestQueueMs);
@@ -329,7 +329,7 @@ final class ProjectedOracle {
 
   /** What it costs that blocks are evicted for a request. */
   private double evictionMs(OracleRank rank, int index, int held) {
-    if (!rank.told) {
+    if (!rank.reportsPool) {
       return 0;
     }
     long needed = batch.blocks(index) - held / demand.tokensPerBlock();
@@ -357,7 +357,7 @@ final class ProjectedOracle {
     int held = batch.held(placement.rank(), index);
     int uncached = batch.length(index) - held;
     rank.add(weight(index), held, uncached);
-    if (rank.told) {
+    if (rank.reportsPool) {
       int perBlock = demand.tokensPerBlock();
       rank.addBlocks(batch.blocks(index), held / perBlock, placement.matchedTokens() / perBlock);
     }
@@ -391,7 +391,7 @@ final class ProjectedOracle {
   }
 
   private boolean poolsKnown() {
-    return live.values().stream().anyMatch(rank -> rank.told);
+    return live.values().stream().anyMatch(rank -> rank.reportsPool);
   }
 
   private int weight(int index) {

@@ -10,7 +10,10 @@ import io.kvasir.gateway.route.ModelFleets;
 import io.kvasir.gateway.worker.WorkerRole;
 import io.kvasir.gateway.worker.WorkerSpec;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -22,7 +25,8 @@ import org.slf4j.LoggerFactory;
  * Workers that come and go while the gateway serves. One that comes is asked for its facts and its
  * blocks before it gets requests. One that goes gets no requests from then on; its connections are
  * closed when its last request has ended, or after the time that requests have when the gateway
- * stops. One whose description changes goes and comes again.
+ * stops. One whose description changes goes and comes again. Where a whole list is replaced, those
+ * that serve a model go after the first new one is healthy that serves it too.
  *
  * <p>Thread-safe.
  */
@@ -41,6 +45,11 @@ final class FleetChanges implements FleetControl {
   private final long drainMs;
   private final boolean isFixed;
   private final List<FleetWorker> leaving = new CopyOnWriteArrayList<>();
+
+  /** Those that wait for another one to serve their models, with what follows them. */
+  private final Map<FleetWorker, Optional<WorkerSpec>> retiring = new LinkedHashMap<>();
+
+  private int lists; // of workers, so far
 
   /**
    * Begins with the workers of the fleets.
@@ -106,19 +115,62 @@ final class FleetChanges implements FleetControl {
    */
   synchronized String replace(List<WorkerSpec> specs) {
     requireOwn(null);
+    retiring.clear();
+    int list = ++lists;
     int kept = 0;
-    int gone = 0;
-    List<WorkerSpec> coming = new ArrayList<>(specs);
+    Map<String, WorkerSpec> coming = new LinkedHashMap<>();
+    specs.forEach(spec -> coming.put(spec.name(), spec));
     for (FleetWorker worker : fleets.workers()) {
-      if (coming.remove(worker.spec())) {
+      if (coming.remove(worker.name(), worker.spec())) {
         kept++;
       } else if (!worker.spec().isInProcess()) {
-        leave(worker);
-        gone++;
+        retiring.put(worker, Optional.empty());
       }
     }
-    coming.forEach(this::enter);
-    return "%d workers come, %d go, %d stay".formatted(coming.size(), gone, kept);
+    String changed =
+        "%d workers come, %d go, %d stay".formatted(coming.size(), retiring.size(), kept);
+    retiring.replaceAll((worker, none) -> Optional.ofNullable(coming.remove(worker.name())));
+    coming.values().forEach(this::enter);
+    retire(list, System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(drainMs));
+    return changed;
+  }
+
+  /** Lets all go that need not wait, or no longer, and looks again if some do. */
+  private synchronized void retire(int list, long endNs) {
+    if (list != lists) {
+      return;
+    }
+    boolean late = System.nanoTime() - endNs >= 0;
+    for (var each : new ArrayList<>(retiring.entrySet())) {
+      FleetWorker worker = each.getKey();
+      if (late || !isNeeded(worker)) {
+        leave(worker);
+        each.getValue().ifPresent(this::enter);
+      }
+    }
+    if (!retiring.isEmpty()) {
+      loop.after(POLL_MS, () -> retire(list, endNs));
+    }
+  }
+
+  /** Whether no other worker serves one of its models, and one that may is still to be asked. */
+  private boolean isNeeded(FleetWorker worker) {
+    List<FleetWorker> others =
+        fleets.workers().stream()
+            .filter(other -> !retiring.containsKey(other) && canReplace(other, worker))
+            .toList();
+    return worker.healthy()
+        && others.stream().anyMatch(other -> !other.hasAnswered())
+        && !worker.models().stream().allMatch(model -> isServed(model, others));
+  }
+
+  private static boolean canReplace(FleetWorker other, FleetWorker worker) {
+    return !other.membership().cordoned()
+        && (other.role() == worker.role() || other.role() == WorkerRole.BOTH);
+  }
+
+  private static boolean isServed(String model, List<FleetWorker> among) {
+    return among.stream().anyMatch(each -> each.healthy() && each.models().contains(model));
   }
 
   private void enter(WorkerSpec spec) {
@@ -184,6 +236,7 @@ final class FleetChanges implements FleetControl {
         worker.membership().activeRequests(),
         TimeUnit.MILLISECONDS.toSeconds(drainMs));
     leaving.add(worker);
+    retiring.remove(worker);
     fleets.remove(worker);
     transfers.forgetPeer(worker);
     metrics.forgetWorker(worker.name());

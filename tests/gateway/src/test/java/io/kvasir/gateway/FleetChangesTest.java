@@ -4,8 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.kvasir.gateway.RawClient.Reply;
+import io.kvasir.gateway.worker.WorkerSpec;
 import io.kvasir.testing.harness.Await;
 import java.util.concurrent.CountDownLatch;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -128,6 +130,85 @@ class FleetChangesTest {
           "the fleet has the block size of its only worker",
           () -> gateway.gateway().fleets().fleet("m").tokensPerBlock() == 64);
       gateway.works();
+    }
+  }
+
+  private static String replace(TestGateway gateway, String... workers) {
+    return gateway
+        .gateway()
+        .replaceWorkers(Stream.of(workers).map(WorkerSpec::parse).toList());
+  }
+
+  @Test
+  void theLastWorkersOfAModelGoWhenANewOneIsHealthy() {
+    CountDownLatch started = new CountDownLatch(1);
+    try (ScriptedEngine first = ScriptedEngine.good();
+        ScriptedEngine second = ScriptedEngine.good();
+        ScriptedEngine next = ScriptedEngine.good();
+        TestGateway gateway = TestGateway.of(first, second).start()) {
+      next.healthAfter(started);
+      assertThat(replace(gateway, "http://" + next.name()))
+          .isEqualTo("1 workers come, 2 go, 0 stay");
+      gateway.works();
+      gateway.works();
+      assertThat(next.received()).isZero();
+      started.countDown();
+      Await.until("the old ones have gone", () -> gateway.gateway().fleets().workers().size() == 1);
+      gateway.works();
+      assertThat(next.received()).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void workersThatAllChangeDoSoOneAfterTheOther() {
+    CountDownLatch started = new CountDownLatch(1);
+    try (ScriptedEngine first = ScriptedEngine.good();
+        ScriptedEngine second = ScriptedEngine.good();
+        TestGateway gateway = TestGateway.of(first, second).start()) {
+      first.healthAfter(started);
+      String changed = ",block_size=64";
+      assertThat(
+              replace(
+                  gateway, "http://" + first.name() + changed, "http://" + second.name() + changed))
+          .isEqualTo("2 workers come, 2 go, 0 stay");
+      gateway.works();
+      assertThat(second.received()).isEqualTo(1);
+      started.countDown();
+      Await.until(
+          "both have changed",
+          () ->
+              gateway.gateway().fleets().workers().stream()
+                  .allMatch(worker -> worker.spec().blockSize() == 64));
+    }
+  }
+
+  @Test
+  void aNewWorkerThatNeverAnswersIsAwaitedNoLongerThanADrain() {
+    CountDownLatch never = new CountDownLatch(1);
+    try (ScriptedEngine first = ScriptedEngine.good();
+        ScriptedEngine next = ScriptedEngine.good();
+        TestGateway gateway = TestGateway.of(first).drainMs(300).start()) {
+      next.healthAfter(never);
+      replace(gateway, "http://" + next.name());
+      gateway.works();
+      Await.until("the first has gone", () -> gateway.gateway().fleets().workers().size() == 1);
+      never.countDown();
+    }
+  }
+
+  @Test
+  void aWorkerThatIsWantedAgainStays() {
+    CountDownLatch never = new CountDownLatch(1);
+    try (ScriptedEngine first = ScriptedEngine.good();
+        ScriptedEngine next = ScriptedEngine.good();
+        TestGateway gateway = TestGateway.of(first).start()) {
+      next.healthAfter(never);
+      replace(gateway, "http://" + next.name());
+      assertThat(replace(gateway, "http://" + first.name()))
+          .isEqualTo("0 workers come, 1 go, 1 stay");
+      never.countDown();
+      gateway.works();
+      assertThat(first.received()).isEqualTo(1);
     }
   }
 

@@ -64,6 +64,8 @@ public final class ProjectedAdpRouter implements AdpRouter {
   private int firstTurnCursor;
   private boolean canWait;
 
+  private long changes;
+
   /* The compared ranks, times until they have room, their scores, and their terms row by row. */
   private final int[] compared;
   private final double[] untilRoomMs;
@@ -139,7 +141,15 @@ public final class ProjectedAdpRouter implements AdpRouter {
     leftovers.stepped(ms);
     int changed = score.stepped(work, ms);
     if (changed >= 0) {
-      LOG.info("Rank {} has changed its step times", changed);
+      noteChange(changed);
+    }
+  }
+
+  /** At powers of two, so that the log does not grow with ranks whose times are never steady. */
+  private void noteChange(int rank) {
+    changes++;
+    if (Long.bitCount(changes) == 1) {
+      LOG.info("Rank {} has changed its step times ({} changes of all ranks)", rank, changes);
     }
   }
 

@@ -92,6 +92,8 @@ final class StepObservations {
   private long passedNs = Long.MIN_VALUE;
   private double passedMs;
 
+  private long changes;
+
   /**
    * Begins without observations.
    *
@@ -266,10 +268,18 @@ final class StepObservations {
 
   private void learn(StepWork work, double ms, boolean isReported, long nowNs) {
     switch (engine.learn(work, ms, isReported, nowNs)) {
-      case CHANGED -> LOG.info("Rank {} has changed its step times", rank);
+      case CHANGED -> noteChange();
       case RESET -> LOG.warn("Rank {}: learned step times were not finite and begin again", rank);
       case DROPPED -> warnOfDropped(ms);
       case LEARNED -> {}
+    }
+  }
+
+  /** At powers of two, so that the log does not grow with an engine whose times are never steady. */
+  private void noteChange() {
+    changes++;
+    if (Long.bitCount(changes) == 1) {
+      LOG.info("Rank {} has changed its step times ({} so far)", rank, changes);
     }
   }
 

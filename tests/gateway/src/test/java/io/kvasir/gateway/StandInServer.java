@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import io.kvasir.embedded.EmbeddedEngine;
 import io.kvasir.embedded.EngineServer;
+import io.kvasir.embedded.SideChannels;
 import io.kvasir.embedded.disagg.EngineRole;
 import io.kvasir.embedded.disagg.KvConnector;
 import io.kvasir.embedded.disagg.RoleSettings;
@@ -18,6 +19,7 @@ import io.kvasir.gateway.RawClient.Reply;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.math.BigInteger;
+import java.net.ServerSocket;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -32,6 +34,8 @@ final class StandInServer implements AutoCloseable {
   /** Modelled seconds in one second. */
   static final double SPEED = 1e6;
 
+  private static final int MOST_TRIES = 10;
+
   private final EngineFlavor flavor;
   private final int ranks;
   private final int blockTokens;
@@ -39,9 +43,12 @@ final class StandInServer implements AutoCloseable {
   private final EngineServer server;
   private final EventPublisher publisher;
 
+  /** Where others fetch the KV of each rank; null if they fetch it at the server's port. */
+  private final SideChannels side;
+
   /** Its ports; 0 for any free ones. */
-  private record Ports(int http, int events, int replay) {
-    static final Ports FREE = new Ports(0, 0, 0);
+  private record Ports(int http, int events, int replay, int side) {
+    static final Ports FREE = new Ports(0, 0, 0, 0);
   }
 
   private StandInServer(EngineFlavor flavor, int ranks, int blockTokens, boolean renders)
@@ -86,7 +93,31 @@ final class StandInServer implements AutoCloseable {
             : EmbeddedEngine.open(settings, RankPools.Place.HOST, events, part);
     this.publisher = engine.publisher().orElseThrow();
     this.server = EngineServer.start(engine, "127.0.0.1", ports.http, 1);
-    engine.listens("127.0.0.1", server.port(), server.port());
+    this.side = pushesOfRanks() ? sideChannels(engine, ports.side) : null;
+    engine.listens("127.0.0.1", server.port(), side == null ? server.port() : side.port());
+  }
+
+  private boolean pushesOfRanks() {
+    return part != null && part.connector() == KvConnector.NIXL_PUSH && prefills() && ranks > 1;
+  }
+
+  /** At a port with free ones behind it. */
+  private static SideChannels sideChannels(EmbeddedEngine engine, int port) throws IOException {
+    for (int tries = 1; ; tries++) {
+      try {
+        return SideChannels.open(engine, "127.0.0.1", port == 0 ? freePort() : port);
+      } catch (IOException e) {
+        if (tries == MOST_TRIES) {
+          throw e;
+        }
+      }
+    }
+  }
+
+  private static int freePort() throws IOException {
+    try (ServerSocket socket = new ServerSocket(0)) {
+      return socket.getLocalPort();
+    }
   }
 
   static StandInServer start(EngineFlavor flavor, int ranks) {
@@ -138,7 +169,11 @@ final class StandInServer implements AutoCloseable {
         part,
         ranks,
         blockTokens,
-        new Ports(server.port(), publisher.eventsPort(), publisher.replayPort()));
+        new Ports(
+            server.port(),
+            publisher.eventsPort(),
+            publisher.replayPort(),
+            side == null ? 0 : side.port()));
   }
 
   boolean prefills() {
@@ -160,7 +195,8 @@ final class StandInServer implements AutoCloseable {
           case MOONCAKE -> ",disagg=mooncake";
         };
     if (prefills && part.connector() == KvConnector.NIXL_PUSH) {
-      dialect += ",side_channel=" + host + ",engine_id=" + part.engineId() + "_dp{r}";
+      String at = side == null ? host : "127.0.0.1:" + side.port();
+      dialect += ",side_channel=" + at + ",engine_id=" + part.engineId() + "_dp{r}";
     } else if (prefills && part.connector() != KvConnector.NIXL) {
       dialect += part.connector() == KvConnector.TRTLLM ? "" : ",bootstrap=" + host;
     }
@@ -264,6 +300,9 @@ final class StandInServer implements AutoCloseable {
 
   @Override
   public void close() {
+    if (side != null) {
+      side.close();
+    }
     server.close();
   }
 }

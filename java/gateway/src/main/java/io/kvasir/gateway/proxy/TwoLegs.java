@@ -74,16 +74,26 @@ final class TwoLegs implements FirstLeg, FirstLeg.Choosing, PrefillLeg.Receiver 
   /** Chooses a prefill worker, and then has a decode worker chosen. */
   @Override
   public void place() {
-    if (isStale()) {
-      cancel();
-    }
-    if (handover.isOpen() || whole) {
+    if (isStale() && !beginsAgain()) {
+      serveWhole("transfer_expired");
+    } else if (handover.isOpen() || whole) {
       placeDecode();
     } else if (decodes.isOnlyWhole()) {
       serveWhole(LocalPrefill.NO_DECODE_WORKER);
     } else {
       placing.choose(this);
     }
+  }
+
+  /** Gives an old transfer up; whether another may begin, which is a retry. */
+  private boolean beginsAgain() {
+    String prefiller = Objects.requireNonNull(handover.worker()).name();
+    cancel();
+    boolean again = decode.attempts().isLeft() && services.retries().take();
+    if (again) {
+      services.metrics().onRetry(prefiller, "transfer_expired");
+    }
+    return again;
   }
 
   @Override
@@ -191,11 +201,14 @@ final class TwoLegs implements FirstLeg, FirstLeg.Choosing, PrefillLeg.Receiver 
   public void onSent(ChosenTarget to) {
     decoder = to;
     earlier.begin();
-    boolean open = handover.isOpen() && attempt.isBooked();
-    if (open && !handover.dialect().isSerial() && !attempt.isSent()) {
+    if (!handover.isOpen()) {
+      return;
+    }
+    boolean serial = handover.dialect().isSerial();
+    if (serial && !inbound.streams()) {
+      attempt.onComputed(); // when the blocks are taken is not seen before the answer's end
+    } else if (!serial && !attempt.isSent() && handover.prefiller() == null) {
       send();
-    } else if (open && handover.dialect().isSerial() && !inbound.streams()) {
-      attempt.end(true); // when the blocks are taken is not seen
     }
   }
 
@@ -261,12 +274,21 @@ final class TwoLegs implements FirstLeg, FirstLeg.Choosing, PrefillLeg.Receiver 
     tally.onPrefilled(read.cachedTokens());
     handover.onPrefilled(read, services.nowNs());
     if (!handover.dialect().isSerial()) {
-      attempt.end(true);
+      onComputed();
     } else if (handover.dialect().isComplete(read)) {
       attempt.end(true);
       decode.onAnswered(200, headers, read.json());
     } else {
       placeDecode();
+    }
+  }
+
+  /** The decode worker may still wait for the blocks. */
+  private void onComputed() {
+    if (handover.isOpen()) {
+      attempt.onComputed();
+    } else {
+      attempt.end(true);
     }
   }
 

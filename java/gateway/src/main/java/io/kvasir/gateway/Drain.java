@@ -78,7 +78,8 @@ final class Drain {
   /** Waits until no request is in progress here or at a worker, or for a time. */
   private void await(long ms) throws InterruptedException {
     long endNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(ms);
-    while ((handler.inProgress() > 0 || atWorkers.getAsInt() > 0) && System.nanoTime() - endNs < 0) {
+    while ((handler.inProgress() > 0 || atWorkers.getAsInt() > 0)
+        && System.nanoTime() - endNs < 0) {
       Thread.sleep(POLL_MS);
     }
   }

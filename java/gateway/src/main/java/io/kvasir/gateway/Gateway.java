@@ -154,8 +154,7 @@ public final class Gateway implements AutoCloseable {
             loop,
             pressure.drainMs(),
             replicas != null);
-    this.drain =
-        new Drain(handler, changes::activeRequests, this::leave, pressure.drainMs());
+    this.drain = new Drain(handler, changes::activeRequests, this::leave, pressure.drainMs());
     this.admin =
         HttpFront.listen(
             vertx,

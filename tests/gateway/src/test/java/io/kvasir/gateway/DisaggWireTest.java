@@ -151,7 +151,10 @@ class DisaggWireTest {
   void listsOfSeveralAnswersAreNotHandedOn(String tokens, String first, boolean fits)
       throws IOException {
     String params =
-        "{" + IDS + ",\"ctx_info_endpoint\":[\"tcp://a\",\"tcp://b\"],\"first_gen_tokens\":" + first;
+        "{"
+            + IDS
+            + ",\"ctx_info_endpoint\":[\"tcp://a\",\"tcp://b\"],\"first_gen_tokens\":"
+            + first;
     String answer = answer(choice("\"length\"", params + "}")).replace("[5,6,7]", tokens);
     ScriptedEngine context = engine((request, link) -> link.json(200, answer));
     ScriptedEngine generation = engine(EngineLink::answer);

@@ -222,11 +222,7 @@ class TransferEndsTest {
       Await.until(
           "a healthy worker",
           () ->
-              gateway
-                  .admin("/kvasir/workers/" + whole.name())
-                  .json()
-                  .path("healthy")
-                  .asBoolean());
+              gateway.admin("/kvasir/workers/" + whole.name()).json().path("healthy").asBoolean());
       gateway.change("PATCH", "/" + prefill.name(), "{'cordoned':true}", KEY);
       go.countDown();
       assertThat(first.reply().status()).isEqualTo(200);

@@ -46,7 +46,7 @@ class TwoLegsTest {
         (request, link) -> link.json(200, prefilled("\"kv_transfer_params\":" + PARAMS)));
   }
 
-  private static TestGateway.Builder gateway(
+  private static TestGatewayBuilder gateway(
       ScriptedEngine prefill, ScriptedEngine decode, String more) {
     return TestGateway.of(
         List.of(

@@ -50,11 +50,7 @@ public final class PrefillAnswer {
   private final boolean onePrompt;
 
   private PrefillAnswer(
-      byte[] json,
-      Map<String, String> members,
-      int fields,
-      long cachedTokens,
-      boolean onePrompt) {
+      byte[] json, Map<String, String> members, int fields, long cachedTokens, boolean onePrompt) {
     this.json = json;
     this.members = members;
     this.fields = fields;

@@ -139,6 +139,13 @@ final class PrefillAttempt {
     }
   }
 
+  /** The decode worker has the blocks: the attempt ends, or goes on to the end of its request. */
+  void onTransferred() {
+    if (!isSent()) {
+      end(true);
+    }
+  }
+
   /** Ends the attempt, if there is one. */
   void end(boolean success) {
     ChosenTarget ended = booked;

@@ -2,6 +2,7 @@ package io.kvasir.gateway;
 
 import io.kvasir.gateway.proxy.GatewayHandler;
 import java.util.concurrent.TimeUnit;
+import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -13,6 +14,7 @@ final class Drain {
   private static final int POLL_MS = 20;
 
   private final GatewayHandler handler;
+  private final IntSupplier atWorkers;
   private final Runnable leave;
   private final long limitMs;
 
@@ -28,11 +30,14 @@ final class Drain {
    * Prepares the end.
    *
    * @param handler has the requests
+   * @param atWorkers the requests in flight at workers: prefill legs can go on after the request
+   *     was answered
    * @param leave lets each connection close after its request
    * @param limitMs how long requests may go on
    */
-  Drain(GatewayHandler handler, Runnable leave, long limitMs) {
+  Drain(GatewayHandler handler, IntSupplier atWorkers, Runnable leave, long limitMs) {
     this.handler = handler;
+    this.atWorkers = atWorkers;
     this.leave = leave;
     this.limitMs = limitMs;
   }
@@ -59,6 +64,10 @@ final class Drain {
         handler.cut();
         await(TimeUnit.SECONDS.toMillis(1));
       }
+      int legs = atWorkers.getAsInt();
+      if (legs > 0) {
+        LOG.warn("{} requests did not end in time at their workers and are cut", legs);
+      }
       return left;
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
@@ -66,10 +75,11 @@ final class Drain {
     }
   }
 
-  /** Waits until no request is in progress, or for a time. */
+  /** Waits until no request is in progress here or at a worker, or for a time. */
   private void await(long ms) throws InterruptedException {
     long endNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(ms);
-    while (handler.inProgress() > 0 && System.nanoTime() - endNs < 0) {
+    while ((handler.inProgress() > 0 || atWorkers.getAsInt() > 0)
+        && System.nanoTime() - endNs < 0) {
       Thread.sleep(POLL_MS);
     }
   }

@@ -17,6 +17,7 @@ import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -83,6 +84,13 @@ final class FleetChanges implements FleetControl {
   @Override
   public List<FleetWorker> leaving() {
     return List.copyOf(leaving);
+  }
+
+  /** {@return requests of this gateway in flight at workers, those that leave included} */
+  int activeRequests() {
+    return Stream.concat(fleets.workers().stream(), leaving.stream())
+        .mapToInt(worker -> worker.membership().activeRequests())
+        .sum();
   }
 
   private @Nullable FleetWorker named(String name) {

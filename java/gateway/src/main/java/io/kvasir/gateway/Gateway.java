@@ -134,7 +134,6 @@ public final class Gateway implements AutoCloseable {
             recording,
             times.clockNs());
     this.handler = new GatewayHandler(services);
-    this.drain = new Drain(handler, this::leave, pressure.drainMs());
     GatewayGauges gauges = new GatewayGauges(metrics);
     gauges.ofRequests(services, connections, handler::queuedByRouters).ofReplicas(replicas);
     this.health =
@@ -155,6 +154,7 @@ public final class Gateway implements AutoCloseable {
             loop,
             pressure.drainMs(),
             replicas != null);
+    this.drain = new Drain(handler, changes::activeRequests, this::leave, pressure.drainMs());
     this.admin =
         HttpFront.listen(
             vertx,

@@ -87,6 +87,8 @@ class WrongUsageTest {
         "serve --prot 18080 | Unknown option: '--prot' (did you mean --port?); see kvasir serve --help",
         "serve --prot=18080 --hots x | Unknown options: '--prot' (did you mean --port?), '--hots' (did you mean --host?); see kvasir serve --help",
         "replay --kv-overlap-score-weight 3 | Unknown option: '--kv-overlap-score-weight'; see kvasir replay --help",
+        "serve --prefill http://a:1 8998 --decode http://b:2 | Unmatched argument at index 3: '8998'; a bootstrap port is a key of its worker: --prefill URL,bootstrap_port=PORT; see kvasir serve --help",
+        "serve --prefill=http://a:1 none --decode http://b:2 | Unmatched argument at index 2: 'none'; a bootstrap port is a key of its worker: --prefill URL,bootstrap_port=PORT; see kvasir serve --help",
         "replay trace.jsonl | Unmatched argument at index 1: 'trace.jsonl'; requests are read from --trace trace.jsonl; see kvasir replay --help",
         "bench policies trace.jsonl | Unmatched argument at index 2: 'trace.jsonl'; requests are read from --trace trace.jsonl; see kvasir bench policies --help",
         "replay -x | Unknown option: '-x'; see kvasir replay --help",

@@ -126,6 +126,55 @@ class DisaggWireTest {
     }
   }
 
+  /** The lists of an answer are those of one choice to one prompt, or they are not handed on. */
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "[5,6,7]|[11]|true",
+        "[[5,6,7]]|[11]|true",
+        "[ [5,6,7] ]|null|true",
+        "null|[]|true",
+        "[]|[11]|false",
+        "[[]]|[11]|false",
+        "[[5,6],[7]]|[11]|false",
+        "[[5,6],7]|[11]|false",
+        "[5,[6,7]]|[11]|false",
+        "[[[5,6,7]]]|[11]|false",
+        "[5,6.5,7]|[11]|false",
+        "[5,\"6\",7]|[11]|false",
+        "\"BQAAAA==\"|[11]|false",
+        "{\"0\":[5]}|[11]|false",
+        "[5,6,7]|[[11],[12]]|false",
+        "[5,6,7]|11|false",
+      })
+  void listsOfSeveralAnswersAreNotHandedOn(String tokens, String first, boolean fits)
+      throws IOException {
+    String params =
+        "{"
+            + IDS
+            + ",\"ctx_info_endpoint\":[\"tcp://a\",\"tcp://b\"],\"first_gen_tokens\":"
+            + first;
+    String answer = answer(choice("\"length\"", params + "}")).replace("[5,6,7]", tokens);
+    ScriptedEngine context = engine((request, link) -> link.json(200, answer));
+    ScriptedEngine generation = engine(EngineLink::answer);
+    try (TestGateway gateway =
+        TestGateway.of(List.of(worker(context, "context"), worker(generation, "generation")))
+            .start()) {
+      assertThat(gateway.post(COMPLETIONS, PROMPT.formatted("\"x\"", "")).status()).isEqualTo(200);
+      JsonNode sent = body(generation.next());
+      assertThat(sent.has("disaggregated_params")).isEqualTo(fits);
+      boolean given = fits && !tokens.equals("null");
+      assertThat(sent.path("prompt")).isEqualTo(JSON.readTree(given ? "[5,6,7]" : "\"x\""));
+      if (fits) {
+        JsonNode handed = sent.path("disaggregated_params");
+        assertThat(handed.path("ctx_info_endpoint").asText()).isEqualTo("tcp://a");
+        assertThat(handed.path("first_gen_tokens")).isEqualTo(JSON.readTree(first));
+      }
+      assertIdle(gateway);
+    }
+  }
+
   /** What would make it a context request is cleared. */
   @Test
   void withoutAContextServerTheGenerationServerGetsThePlainRequest() {

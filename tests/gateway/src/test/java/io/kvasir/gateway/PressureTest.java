@@ -88,7 +88,7 @@ class PressureTest {
   }
 
   /** A gateway whose router lets requests wait while another one runs. */
-  private static TestGateway.Builder queueing(ScriptedEngine engine) {
+  private static TestGatewayBuilder queueing(ScriptedEngine engine) {
     return TestGateway.of(engine).router("cost").routerArgs(Map.of("router_queue_threshold", 0.0));
   }
 

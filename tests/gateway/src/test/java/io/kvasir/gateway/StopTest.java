@@ -198,7 +198,7 @@ class StopTest {
   void aGatewayThatCannotStartLeavesNoThread() throws Exception {
     try (ScriptedEngine engine = ScriptedEngine.good();
         ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-      TestGateway.Builder gateway = TestGateway.of(engine).port(taken.getLocalPort());
+      TestGatewayBuilder gateway = TestGateway.of(engine).port(taken.getLocalPort());
       Set<Thread> before = threads();
       assertThatThrownBy(gateway::start).hasMessageContaining("cannot listen on 127.0.0.1:");
       Await.until(() -> before.containsAll(threads()));

@@ -16,12 +16,15 @@ import io.kvasir.gateway.disagg.DisaggSettings;
 import io.kvasir.gateway.disagg.RouterChoice;
 import io.kvasir.testing.harness.Await;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Requests whose prompt one worker computes and whose answer another one. */
 class TwoLegsTest {
@@ -46,7 +49,7 @@ class TwoLegsTest {
         (request, link) -> link.json(200, prefilled("\"kv_transfer_params\":" + PARAMS)));
   }
 
-  private static TestGateway.Builder gateway(
+  private static TestGatewayBuilder gateway(
       ScriptedEngine prefill, ScriptedEngine decode, String more) {
     return TestGateway.of(
         List.of(
@@ -242,6 +245,33 @@ class TwoLegsTest {
         for (int answer = 0; answer < 10; answer++) {
           assertThat(rooms.add(room + answer)).isTrue();
         }
+      }
+    }
+  }
+
+  /** A decode worker serves them; SGLang's cannot, but a worker without a role beside it can. */
+  @ParameterizedTest
+  @CsvSource({"vllm,false", "trtllm,false", "sglang,true"})
+  void severalPromptsOrAnswersAreNotSplit(String flavor, boolean both) {
+    try (ScriptedEngine prefill = prefill();
+        ScriptedEngine decode = ScriptedEngine.good();
+        ScriptedEngine whole = ScriptedEngine.good()) {
+      List<String> workers = new ArrayList<>();
+      workers.add("http://" + prefill.name() + ",role=prefill,flavor=" + flavor);
+      workers.add("http://" + decode.name() + ",role=decode,flavor=" + flavor);
+      if (both) {
+        workers.add("http://" + whole.name() + ",flavor=" + flavor);
+      }
+      try (TestGateway gateway = TestGateway.of(workers).start()) {
+        for (String several : List.of("\"n\":2,\"prompt\":\"a\"", "\"prompt\":[\"a\",\"b\"]")) {
+          String body = "{\"model\":\"m\"," + several + "}";
+          assertThat(gateway.post("/v1/completions", body).status()).isEqualTo(200);
+          JsonNode sent = body((both ? whole : decode).next());
+          assertThat(sent.has("kv_transfer_params")).isFalse();
+          assertThat(sent.has("disaggregated_params")).isFalse();
+          assertThat(sent.has("bootstrap_room")).isFalse();
+        }
+        assertThat(prefill.received()).isZero();
       }
     }
   }

@@ -209,7 +209,7 @@ public final class CommandRunner {
     CommandSpec command = e.getCommandLine().getCommandSpec();
     String line = Errors.reason(e);
     if (e instanceof UnmatchedArgumentException unmatched) {
-      line = unmatched(unmatched, command, line);
+      line = unmatched(unmatched, command, line) + bootstrapPort(unmatched, arguments);
     }
     for (String argument : arguments) {
       String value = argument.substring(argument.indexOf('=') + 1);
@@ -245,6 +245,18 @@ public final class CommandRunner {
       return line + "; requests are read from --trace " + Errors.shown(words.get(0));
     }
     return line + Suggestions.question(words.get(0), command.subcommands().keySet());
+  }
+
+  /** SGLang's router takes the bootstrap port of a prefill worker as a word after its URL. */
+  private static String bootstrapPort(UnmatchedArgumentException e, List<String> arguments) {
+    String word = e.getUnmatched().get(0);
+    int at = arguments.indexOf(word);
+    boolean follows =
+        (at > 0 && arguments.get(at - 1).startsWith("--prefill="))
+            || (at > 1 && arguments.get(at - 2).equals("--prefill"));
+    return follows && word.matches("[0-9]+|none")
+        ? "; a bootstrap port is a key of its worker: --prefill URL,bootstrap_port=PORT"
+        : "";
   }
 
   private static Failure located(Failure failure, ParseResult parsed) {

@@ -20,7 +20,9 @@ final class DisaggSignature {
   private static final String HEADER = "x-trtllm-disagg-auth";
   private static final String ALGORITHM = "HmacSHA256";
   private static final String STATE = "encoded_opaque_state";
-  private static final String ENDPOINT = "ctx_info_endpoint";
+
+  /** The field of the context server's address: a text, or a list of which the first counts. */
+  static final String ENDPOINT = "ctx_info_endpoint";
 
   private final SecretKeySpec key;
 
@@ -43,7 +45,8 @@ final class DisaggSignature {
     }
   }
 
-  private static @Nullable Object first(@Nullable Object value) {
+  /** A value, or the first of a list of values. */
+  static @Nullable Object first(@Nullable Object value) {
     return value instanceof List<?> all ? (all.isEmpty() ? null : all.get(0)) : value;
   }
 

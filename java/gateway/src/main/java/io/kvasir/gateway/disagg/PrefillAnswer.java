@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 public final class PrefillAnswer {
 
   /** No answer, because both legs are sent at once. */
-  public static final PrefillAnswer NONE = new PrefillAnswer(new byte[0], Map.of(), 0, -1);
+  public static final PrefillAnswer NONE = new PrefillAnswer(new byte[0], Map.of(), 0, -1, true);
 
   private static final JsonFactory JSON = new JsonFactory();
   private static final ObjectMapper MAPPER =
@@ -32,6 +32,7 @@ public final class PrefillAnswer {
   private static final String CHOICES = "choices";
   private static final String STOP_REASON = "stop_reason";
   private static final String STATUS = "status";
+  private static final String TOKENS = "prompt_token_ids";
   private static final Set<String> KEPT =
       Set.of(
           CHOICES,
@@ -39,19 +40,22 @@ public final class PrefillAnswer {
           STATUS,
           "kv_transfer_params",
           "disaggregated_params",
-          "prompt_token_ids",
+          TOKENS,
           "usage");
 
   private final byte[] json;
   private final Map<String, String> members;
   private final int fields;
   private final long cachedTokens;
+  private final boolean onePrompt;
 
-  private PrefillAnswer(byte[] json, Map<String, String> members, int fields, long cachedTokens) {
+  private PrefillAnswer(
+      byte[] json, Map<String, String> members, int fields, long cachedTokens, boolean onePrompt) {
     this.json = json;
     this.members = members;
     this.fields = fields;
     this.cachedTokens = cachedTokens;
+    this.onePrompt = onePrompt;
   }
 
   /**
@@ -64,6 +68,7 @@ public final class PrefillAnswer {
   public static PrefillAnswer of(byte[] json) throws BadAnswerException {
     Map<String, String> members = new TreeMap<>();
     int fields = 0;
+    boolean onePrompt = true;
     try (JsonParser parser = JSON.createParser(json)) {
       if (parser.nextToken() != JsonToken.START_OBJECT) {
         throw new BadAnswerException("it is no JSON object");
@@ -73,16 +78,47 @@ public final class PrefillAnswer {
         String name = parser.currentName();
         JsonToken value = parser.nextToken();
         int start = (int) parser.currentTokenLocation().getByteOffset();
+        if (name.equals(TOKENS) && value != JsonToken.VALUE_NULL) {
+          onePrompt = skipsPrompt(parser, value);
+        }
         parser.skipChildren();
         if (KEPT.contains(name) && value != JsonToken.VALUE_NULL) {
           members.put(name, text(json, parser, value, start));
         }
       }
       Usage usage = Usage.of(Unpooled.wrappedBuffer(json));
-      return new PrefillAnswer(json, Map.copyOf(members), fields, usage.cachedTokens());
+      return new PrefillAnswer(json, Map.copyOf(members), fields, usage.cachedTokens(), onePrompt);
     } catch (IOException | RuntimeException e) {
       throw new BadAnswerException("it is no valid JSON");
     }
+  }
+
+  /**
+   * Skips a value that should be the tokens of one prompt: a list of integers, or a list of only
+   * such a list.
+   *
+   * @return whether it is
+   */
+  private static boolean skipsPrompt(JsonParser parser, JsonToken value) throws IOException {
+    int depth = value == JsonToken.START_ARRAY ? 1 : 0;
+    int deepest = depth;
+    long tokens = 0;
+    boolean fits = true;
+    while (depth > 0) {
+      JsonToken next = parser.nextToken();
+      if (next == JsonToken.START_ARRAY) {
+        depth++;
+        fits &= deepest == 1 && tokens == 0;
+        deepest = Math.max(deepest, depth);
+      } else if (next == JsonToken.END_ARRAY) {
+        depth--;
+      } else {
+        tokens++;
+        fits &= next == JsonToken.VALUE_NUMBER_INT && depth == deepest;
+        parser.skipChildren();
+      }
+    }
+    return fits && tokens > 0;
   }
 
   /** The JSON of the value at which a parser is, or whose end it has reached. */
@@ -110,6 +146,20 @@ public final class PrefillAnswer {
   /** The JSON of a member of the answer; null if it is missing or null. */
   @Nullable String member(String name) {
     return members.get(name);
+  }
+
+  /** Whether its {@code prompt_token_ids}, if it has any, are the tokens of one prompt. */
+  boolean hasOnePrompt() {
+    return onePrompt;
+  }
+
+  /** The list of the prompt's tokens; null if it has none. While it {@link #hasOnePrompt}. */
+  @Nullable String promptTokens() {
+    String list = members.get(TOKENS);
+    int nested = list == null ? 0 : list.indexOf('[', 1);
+    return list == null || nested < 0
+        ? list
+        : list.substring(nested, list.lastIndexOf(']', list.length() - 2) + 1);
   }
 
   /** Whether it has no field at all. */

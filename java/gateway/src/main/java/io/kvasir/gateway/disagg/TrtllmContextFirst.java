@@ -8,6 +8,7 @@ import io.kvasir.fleet.router.trtllm.DisaggFlow;
 import io.kvasir.fleet.router.trtllm.DisaggParams;
 import io.kvasir.gateway.openai.BodyField;
 import java.io.IOException;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -21,9 +22,11 @@ final class TrtllmContextFirst implements TransferDialect {
       new ObjectMapper().enable(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS);
   private static final TypeReference<Map<String, Object>> MAP = new TypeReference<>() {};
   private static final String PARAMS = BodyField.DISAGGREGATED_PARAMS.key();
-  private static final String TOKENS = BodyField.PROMPT_TOKEN_IDS.key();
 
   private static final String USAGE = "usage";
+
+  /** Fields of one choice: of several there would be a list of each. */
+  private static final List<String> TOKENS = List.of("first_gen_tokens", "draft_tokens");
 
   private static final int CONTEXT_FIRST = 0;
 
@@ -50,12 +53,13 @@ final class TrtllmContextFirst implements TransferDialect {
   public LegBody decode(Transfer transfer, PrefillAnswer answer) {
     DisaggParams params = DisaggFlow.generationParams(own(transfer), verified(answer));
     Map<String, Object> fields = params.toMap();
+    fields.computeIfPresent(DisaggSignature.ENDPOINT, (key, value) -> DisaggSignature.first(value));
     fields.putIfAbsent("schedule_style", CONTEXT_FIRST);
     if (answer.hasObject(USAGE)) {
       fields.putIfAbsent("ctx_usage", answer.read(USAGE));
     }
     LegBody body = new LegBody().set(BodyField.DISAGGREGATED_PARAMS, text(fields));
-    String tokens = answer.member(TOKENS);
+    String tokens = answer.promptTokens();
     if (tokens != null) {
       body.set(transfer.body().isChat() ? BodyField.PROMPT_TOKEN_IDS : BodyField.PROMPT, tokens);
     }
@@ -76,6 +80,9 @@ final class TrtllmContextFirst implements TransferDialect {
     } catch (IllegalArgumentException e) {
       throw new BadAnswerException("it has no disaggregated_params of one choice with both ids");
     }
+    if (!answer.hasOnePrompt()) {
+      throw new BadAnswerException("its prompt_token_ids are not the tokens of one prompt");
+    }
   }
 
   @Override
@@ -90,9 +97,22 @@ final class TrtllmContextFirst implements TransferDialect {
     if (!params.isObject()) {
       params = answer.read(PARAMS);
     }
+    for (String name : TOKENS) {
+      if (!isTokens(params.path(name))) {
+        throw new IllegalArgumentException(name + " must be a list of integers");
+      }
+    }
     return DisaggFlow.verified(
         choices.size(),
         params.isObject() ? DisaggParams.fromMap(JSON.convertValue(params, MAP)) : null);
+  }
+
+  private static boolean isTokens(JsonNode list) {
+    boolean fits = list.isArray() || list.isNull() || list.isMissingNode();
+    for (JsonNode token : list) {
+      fits &= token.isIntegralNumber();
+    }
+    return fits;
   }
 
   static String text(Map<String, Object> fields) {

@@ -12,7 +12,8 @@ import org.jspecify.annotations.Nullable;
  * @param dpRank the rank that the request demands; negative if the worker chooses
  * @param reason why, as logs and headers name it
  * @param matchedTokens prompt tokens that the router expects in the rank's cache
- * @param router the router that booked the attempt; null if the attempt went by load
+ * @param router the router that has booked the attempt; null if the attempt went by load, or its
+ *     booking has ended
  * @param attempt the attempt's number at its router
  * @param evidence what the attempt may prove about the worker; null if nothing
  * @param prompt the names of the prompt's blocks; null where nothing is recorded
@@ -73,9 +74,25 @@ record ChosenTarget(
     }
   }
 
+  /**
+   * The worker computes nothing more for the attempt, but is still in use: evidence and booking end
+   * before it.
+   *
+   * @return the rest of the attempt
+   */
+  ChosenTarget onComputed() {
+    endBooking(true);
+    return new ChosenTarget(
+        worker, dpRank, reason, matchedTokens, null, attempt, null, prompt, leg);
+  }
+
   /** The attempt is over. */
   void onFinished(boolean success) {
     worker.membership().onFinished();
+    endBooking(success);
+  }
+
+  private void endBooking(boolean success) {
     if (evidence != null) {
       evidence.onFinished();
     }

@@ -14,10 +14,10 @@ final class Explanation {
     PrefillTally prefill = tally.prefill();
     if (prefill != null) {
       to.set(PREFIX + "prefill-worker", prefill.choice().worker().name());
-      to.set(PREFIX + "prefill-dp-rank", Tally.rankId(prefill.choice().dpRank()));
+      to.set(PREFIX + "prefill-dp-rank", AccessLine.rankId(prefill.choice().dpRank()));
     }
     to.set(PREFIX + "worker", choice.worker().name());
-    to.set(PREFIX + "dp-rank", Tally.rankId(tally.dpRank()));
+    to.set(PREFIX + "dp-rank", AccessLine.rankId(tally.dpRank()));
     String matched = fromWorker.get(PREFIX + "matched-tokens");
     to.set(
         PREFIX + "matched-tokens",

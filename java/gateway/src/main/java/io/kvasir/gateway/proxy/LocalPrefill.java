@@ -48,6 +48,11 @@ final class LocalPrefill {
         new WholeOrApart(prefills.router(), decodes.router(), maxTokens, decodes.legRates());
   }
 
+  /** Whether a worker is left that can compute the prompt and answer; workers come and go. */
+  boolean isPossible() {
+    return candidates.hasOther(Leg.WHOLE);
+  }
+
   /**
    * Decides for one request. O(blocks + ranks).
    *
@@ -55,7 +60,7 @@ final class LocalPrefill {
    * @return why a decode worker computes the prompt, as metrics name it; null if it does not
    */
   @Nullable String reason(FleetRequest request) {
-    if (!candidates.hasOther(Leg.WHOLE)) {
+    if (!isPossible()) {
       return null;
     }
     return rule.reason(
@@ -89,7 +94,7 @@ final class LocalPrefill {
 
   /** Whether the decision takes the tokens of the prompt. */
   boolean readsTokens(FleetRequest request) {
-    return rule.readsTokens(request);
+    return isPossible() && rule.readsTokens(request);
   }
 
   private long mostMatched(FleetRequest request) {

@@ -106,9 +106,7 @@ final class Placing {
         new Placing(
             loop, inbound, Leg.PREFILL, prefills, prefills.workers(), null, services, arrivedNs);
     long most = services.transfers().settings().maxLocalPrefillTokens();
-    if (Splitting.decodesWhole(decodes)) {
-      made.local = new LocalPrefill(inbound, prefills, decodes, candidates, most);
-    }
+    made.local = new LocalPrefill(inbound, prefills, decodes, candidates, most);
     return made;
   }
 
@@ -142,7 +140,7 @@ final class Placing {
   }
 
   private void start(ModelFleet among, Result result) {
-    if (local != null && !candidates.hasOther(Leg.PREFILL)) {
+    if (local != null && local.isPossible() && !candidates.hasOther(Leg.PREFILL)) {
       result.onLocal(LocalPrefill.NO_PREFILL_WORKER);
       return;
     }

@@ -14,7 +14,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The attempt of a request at a prefill worker, one at a time: its booking at the router, its
- * request, which can end before it, and what becomes of it, which the worker's health follows.
+ * request, which can end before it, and what becomes of it, which the worker's health follows. The
+ * attempt lasts until the transfer has ended: the worker holds the blocks until then.
  *
  * <p>Confined to the request's event loop.
  */
@@ -47,12 +48,12 @@ final class PrefillAttempt {
     booked = choice;
   }
 
-  /** Whether a worker's booking has not ended. */
+  /** Whether there is an attempt. */
   boolean isBooked() {
     return booked != null;
   }
 
-  /** The worker whose booking has not ended. */
+  /** The worker of the attempt. */
   ChosenTarget booked() {
     return Objects.requireNonNull(booked);
   }
@@ -120,7 +121,7 @@ final class PrefillAttempt {
     return faults.isOwn();
   }
 
-  /** Stops the request, if it is not answered, and ends the booking. */
+  /** Stops the request, if it is not answered, and ends the attempt. */
   void cancel() {
     PrefillLeg cancelled = leg;
     leg = null;
@@ -131,7 +132,21 @@ final class PrefillAttempt {
     end(false);
   }
 
-  /** Ends the booking, if there is one. */
+  /** The worker has nothing more to compute: its router counts the attempt no longer. */
+  void onComputed() {
+    if (booked != null) {
+      booked = booked.onComputed();
+    }
+  }
+
+  /** The decode worker has the blocks: the attempt ends, or goes on to the end of its request. */
+  void onTransferred() {
+    if (!isSent()) {
+      end(true);
+    }
+  }
+
+  /** Ends the attempt, if there is one. */
   void end(boolean success) {
     ChosenTarget ended = booked;
     booked = null;

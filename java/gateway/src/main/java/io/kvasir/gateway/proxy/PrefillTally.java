@@ -43,7 +43,7 @@ final class PrefillTally {
 
   void write(JsonGenerator json, long arrivedNs) throws IOException {
     json.writeStringField("prefill_worker_id", choice.worker().name());
-    json.writeStringField("prefill_dp_rank", Tally.rankId(choice.dpRank()));
+    json.writeStringField("prefill_dp_rank", AccessLine.rankId(choice.dpRank()));
     json.writeNumberField("prefill_matched_tokens", choice.matchedTokens());
     json.writeNumberField("prefill_sent_ms", ms(sentNs - arrivedNs));
     if (answeredNs != 0) {

@@ -57,22 +57,6 @@ final class Tally {
   private @Nullable KeyAccount account;
   private boolean closed;
 
-  /** An attempt that failed. */
-  private record FailedAttempt(String worker, int dpRank, String reason) {
-
-    void write(JsonGenerator json) throws IOException {
-      json.writeStartObject();
-      json.writeStringField("worker_id", worker);
-      json.writeStringField("dp_rank", rankId(dpRank));
-      json.writeStringField("reason", reason);
-      json.writeEndObject();
-    }
-  }
-
-  static String rankId(int dpRank) {
-    return dpRank < 0 ? "any" : Integer.toString(dpRank);
-  }
-
   Tally(
       String id,
       Exchange exchange,
@@ -290,57 +274,28 @@ final class Tally {
         record(nowNs);
       }
     }
-    log.add(
-        json -> {
-          json.writeStringField("request_id", id);
-          json.writeStringField("client", client);
-          if (account != null) {
-            account.write(json);
-          }
-          json.writeStringField("method", method);
-          json.writeStringField("path", Errors.shown(path));
-          json.writeNumberField("status", status);
-          json.writeStringField("model", Errors.shown(model));
-          ChosenTarget placed = choice;
-          if (placed != null) {
-            json.writeStringField("worker_id", placed.worker().name());
-            json.writeStringField("dp_rank", rankId(dpRank));
-            json.writeStringField("reason", placed.reason());
-            json.writeNumberField("matched_tokens", matchedTokens());
-            json.writeNumberField("attempts", attempts);
-            json.writeNumberField("placed_ms", ms(placedNs));
-          }
-          if (prefill != null) {
-            prefill.write(json, arrivedNs);
-          }
-          if (!failures.isEmpty()) {
-            json.writeArrayFieldStart("failed_attempts");
-            for (FailedAttempt failure : failures) {
-              failure.write(json);
-            }
-            json.writeEndArray();
-          }
-          if (targets.ttftMs() < Double.POSITIVE_INFINITY) {
-            json.writeNumberField("ttft_target_ms", targets.ttftMs());
-          }
-          if (targets.tpotMs() < Double.POSITIVE_INFINITY) {
-            json.writeNumberField("tpot_target_ms", targets.tpotMs());
-          }
-          if (firstEventNs != 0) {
-            json.writeNumberField("first_event_ms", ms(firstEventNs));
-          }
-          json.writeNumberField("total_ms", ms(nowNs));
-          if (promptTokens >= 0) {
-            json.writeNumberField("prompt_tokens", promptTokens);
-          }
-          if (cachedTokens >= 0) {
-            json.writeNumberField("cached_tokens", cachedTokens);
-          }
-          json.writeNumberField("output_tokens", outputTokens);
-          if (!error.isEmpty()) {
-            json.writeStringField("error", Errors.shown(error));
-          }
-        });
+    log.add(json -> write(json, status, nowNs));
+  }
+
+  private void write(JsonGenerator json, int status, long nowNs) throws IOException {
+    AccessLine line = new AccessLine(json, arrivedNs);
+    json.writeStringField("request_id", id);
+    json.writeStringField("client", client);
+    if (account != null) {
+      account.write(json);
+    }
+    line.request(method, path, status, model);
+    if (choice != null) {
+      line.placed(choice, dpRank, matchedTokens(), attempts, placedNs);
+    }
+    if (prefill != null) {
+      prefill.write(json, arrivedNs);
+    }
+    line.failures(failures);
+    line.targets(targets);
+    line.times(firstEventNs, nowNs);
+    line.tokens(promptTokens, cachedTokens, outputTokens);
+    line.error(error);
   }
 
   private void record(long nowNs) {

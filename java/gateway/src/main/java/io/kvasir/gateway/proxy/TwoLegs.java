@@ -36,6 +36,7 @@ final class TwoLegs implements FirstLeg, FirstLeg.Choosing, PrefillLeg.Receiver 
   private final Answering decode;
   private final CandidateWorkers decodes;
   private final EarlierAnswer earlier;
+  private final PrefillRetries retries;
   private final Handover handover = new Handover();
 
   private @Nullable ChosenTarget decoder;
@@ -69,21 +70,29 @@ final class TwoLegs implements FirstLeg, FirstLeg.Choosing, PrefillLeg.Receiver 
     this.decode = decode;
     this.decodes = decodes;
     this.earlier = earlier;
+    this.retries =
+        new PrefillRetries(inbound, placing.candidates(), decodes, decode.attempts(), services);
   }
 
   /** Chooses a prefill worker, and then has a decode worker chosen. */
   @Override
   public void place() {
-    if (isStale()) {
-      cancel();
-    }
-    if (handover.isOpen() || whole) {
+    if (isStale() && !beginsAgain()) {
+      serveWhole(PrefillRetries.EXPIRED);
+    } else if (handover.isOpen() || whole) {
       placeDecode();
     } else if (decodes.isOnlyWhole()) {
       serveWhole(LocalPrefill.NO_DECODE_WORKER);
     } else {
       placing.choose(this);
     }
+  }
+
+  /** Gives an old transfer up; whether another may begin. */
+  private boolean beginsAgain() {
+    FleetWorker prefiller = Objects.requireNonNull(handover.worker());
+    cancel();
+    return retries.afterExpiry(prefiller);
   }
 
   @Override
@@ -191,11 +200,14 @@ final class TwoLegs implements FirstLeg, FirstLeg.Choosing, PrefillLeg.Receiver 
   public void onSent(ChosenTarget to) {
     decoder = to;
     earlier.begin();
-    boolean open = handover.isOpen() && attempt.isBooked();
-    if (open && !handover.dialect().isSerial() && !attempt.isSent()) {
+    if (!handover.isOpen()) {
+      return;
+    }
+    boolean serial = handover.dialect().isSerial();
+    if (serial && !inbound.streams()) {
+      attempt.onComputed(); // when the blocks are taken is not seen before the answer's end
+    } else if (!serial && !attempt.isSent() && handover.prefiller() == null) {
       send();
-    } else if (open && handover.dialect().isSerial() && !inbound.streams()) {
-      attempt.end(true); // when the blocks are taken is not seen
     }
   }
 
@@ -222,7 +234,7 @@ final class TwoLegs implements FirstLeg, FirstLeg.Choosing, PrefillLeg.Receiver 
     Runnable answer = () -> decode.onAnswered(status, headers, body);
     if (Relay.RETRIED.contains(status)) {
       attempt.onRefused(status);
-      lost(choice, "prefill_status_" + status, isHarmless(), null, answer);
+      lost(choice, "prefill_status_" + status, null, answer);
     } else if (status / 100 == 3) {
       onLost(new UpstreamFailure(Kind.INVALID, "it redirects the request to another address"));
     } else {
@@ -261,12 +273,21 @@ final class TwoLegs implements FirstLeg, FirstLeg.Choosing, PrefillLeg.Receiver 
     tally.onPrefilled(read.cachedTokens());
     handover.onPrefilled(read, services.nowNs());
     if (!handover.dialect().isSerial()) {
-      attempt.end(true);
+      onComputed();
     } else if (handover.dialect().isComplete(read)) {
       attempt.end(true);
       decode.onAnswered(200, headers, read.json());
     } else {
       placeDecode();
+    }
+  }
+
+  /** The decode worker may still wait for the blocks. */
+  private void onComputed() {
+    if (handover.isOpen()) {
+      attempt.onComputed();
+    } else {
+      attempt.end(true);
     }
   }
 
@@ -287,29 +308,16 @@ final class TwoLegs implements FirstLeg, FirstLeg.Choosing, PrefillLeg.Receiver 
     }
     ChosenTarget choice = attempt.booked();
     attempt.onLost(failure);
-    guard(
-        () ->
-            lost(
-                choice,
-                "prefill_" + failure.reason(),
-                failure.kind() != Kind.TIMEOUT && isHarmless(),
-                failure.kind(),
-                () -> decode.onRefused(Refusals.unanswered(choice.worker().name(), failure))));
-  }
-
-  /** Whether the request may be sent again: a prefill leg alone leaves nothing behind. */
-  private boolean isHarmless() {
-    return decoder == null || Repetition.afterSend(inbound);
+    Runnable refuse = () -> decode.onRefused(Refusals.unanswered(choice.worker().name(), failure));
+    guard(() -> lost(choice, "prefill_" + failure.reason(), failure.kind(), refuse));
   }
 
   /**
    * The leg has failed.
    *
-   * @param again whether the request may be sent again
    * @param kind what has happened to the connection; null if there is an answer
    */
-  private void lost(
-      ChosenTarget choice, String reason, boolean again, @Nullable Kind kind, Runnable refuse) {
+  private void lost(ChosenTarget choice, String reason, @Nullable Kind kind, Runnable refuse) {
     tally.onPrefillFailed(choice, reason);
     services.transfers().forgetPeer(choice.worker());
     attempt.end(false);
@@ -317,24 +325,13 @@ final class TwoLegs implements FirstLeg, FirstLeg.Choosing, PrefillLeg.Receiver 
     if (detached || !decode.drop()) {
       return;
     }
+    boolean answering = decoder != null;
     decoder = null;
-    placing.candidates().onFailed(choice.worker());
-    boolean own = attempt.isFaultOfRequest(); // of an answer without a transfer, at prefill only
-    boolean other = !own && placing.candidates().hasOther(Leg.PREFILL);
-    boolean retried =
-        again
-            && (other || ((!own || kind == Kind.INVALID) && decodes.hasOther(Leg.WHOLE)))
-            && decode.attempts().beginsAgain()
-            && (kind == Kind.CONNECT || services.retries().take());
-    if (!retried) {
-      refuse.run();
-      return;
-    }
-    services.metrics().onRetry(choice.worker().name(), reason);
-    if (other) {
-      place();
-    } else {
-      serveWhole("prefill_failed");
+    boolean own = attempt.isFaultOfRequest();
+    switch (retries.afterFailure(choice.worker(), reason, kind, own, answering)) {
+      case PREFILL -> place();
+      case WHOLE -> serveWhole("prefill_failed");
+      case REFUSED -> refuse.run();
     }
   }
 
@@ -345,9 +342,7 @@ final class TwoLegs implements FirstLeg, FirstLeg.Choosing, PrefillLeg.Receiver 
       handover.measure(services.metrics(), decoder.worker(), services.nowNs());
     }
     handover.forget();
-    if (!attempt.isSent()) {
-      attempt.end(true);
-    }
+    attempt.onTransferred();
   }
 
   @Override
@@ -356,10 +351,7 @@ final class TwoLegs implements FirstLeg, FirstLeg.Choosing, PrefillLeg.Receiver 
     if (prefiller == null || !handover.losesOnce()) {
       return false;
     }
-    placing.candidates().onFailed(prefiller);
-    if (!placing.candidates().hasOther(Leg.PREFILL) && !decodes.hasOther(Leg.WHOLE)) {
-      placing.candidates().onSpared(prefiller);
-    }
+    retries.afterLostTransfer(prefiller);
     cancel();
     return true;
   }
@@ -390,8 +382,8 @@ final class TwoLegs implements FirstLeg, FirstLeg.Choosing, PrefillLeg.Receiver 
     earlier.onOver();
     if (!detached) {
       cancel();
-    } else if (!attempt.isSent()) {
-      attempt.end(true);
+    } else {
+      attempt.onTransferred();
     }
   }
 

@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What the engines of a replay do that nobody expects of them: ranks that are slow or hang for some
+ * Faults of the engines of a replay that no model of them has: ranks that are slow or hang for some
  * time.
  *
  * <p>Immutable.

@@ -22,7 +22,7 @@ class AdpBalanceLoopTest {
 
   private static final int MAX_ACTIVE = 6;
 
-  /** What the ranks hold as the listener tells it, and when to hold prefill back, step by step. */
+  /** What the ranks hold by the listener's events, and when to hold prefill back, step by step. */
   private static final class Oracle {
     final int ranks;
     final int timeout;
@@ -81,7 +81,7 @@ class AdpBalanceLoopTest {
       return false;
     }
 
-    void hearPlacements(List<String> lines) {
+    void bookPlacements(List<String> lines) {
       for (String line : lines) {
         String[] words = line.split(" ", -1);
         if (words[0].equals("placed")) {
@@ -90,7 +90,7 @@ class AdpBalanceLoopTest {
       }
     }
 
-    void hearResults(List<String> lines) {
+    void bookResults(List<String> lines) {
       for (String line : lines) {
         String[] words = line.split("[ /]", -1);
         long id = Long.parseLong(words[1]);
@@ -142,7 +142,7 @@ class AdpBalanceLoopTest {
         if (idle) {
           continue;
         }
-        oracle.hearPlacements(lines);
+        oracle.bookPlacements(lines);
         boolean hold = oracle.holds();
         for (int rank = 0; rank < oracle.ranks; rank++) {
           List<String> plan = engines.get(rank).take();
@@ -155,7 +155,7 @@ class AdpBalanceLoopTest {
               .isEqualTo(!hold && oracle.context(rank) > 0);
           held += hold && oracle.context(rank) > 0 ? 1 : 0;
         }
-        oracle.hearResults(lines);
+        oracle.bookResults(lines);
       }
       assertThat(instance.recorder.finished).as(as).hasSize(40);
       instance.assertNothingHeld();

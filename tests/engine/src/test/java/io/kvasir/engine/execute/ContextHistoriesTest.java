@@ -15,15 +15,15 @@ import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 /**
- * Random histories of context ranks beside a slow book of what was told: who is in transfer where,
- * and when that must end.
+ * Random histories of context ranks beside a slow book of their events: which requests are in
+ * transfer where, and when that must end.
  */
 class ContextHistoriesTest {
 
   private static final int SEEDS = LongRuns.cases(50, 150);
   private static final LoadMetric COUNTING = LoadMetric.UNCACHED_PROMPT_TOKENS_AND_TRANSFERS;
 
-  /** What was told of one request. */
+  /** What the events say of one request. */
   private static final class Entry {
     int promptTokens;
     int sequences;
@@ -79,7 +79,7 @@ class ContextHistoriesTest {
             || instance.loop.nextWakeNs() != AdpLoop.NEVER) {
           disturb();
           long durationNs = instance.loop.iterate(instance.nowNs);
-          hear();
+          bookEvents();
           check();
           pass(durationNs);
           assertThat(++instance.iterations).as("iterations without end").isLessThan(100_000);
@@ -117,8 +117,8 @@ class ContextHistoriesTest {
           requestBuilder(id, shared, entry.promptTokens, 1).children(entry.sequences - 1).build());
     }
 
-    /** Books what was told. */
-    private void hear() {
+    /** Books the events. */
+    private void bookEvents() {
       for (String line : instance.recorder.take()) {
         String[] words = line.split("[ /]", -1);
         Entry entry = words[0].equals("retired") ? null : book.get(Long.valueOf(words[1]));

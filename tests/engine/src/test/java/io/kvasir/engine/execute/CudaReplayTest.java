@@ -32,8 +32,8 @@ class CudaReplayTest {
   private static final long[] SEEDS =
       LongRuns.on() ? LongStream.range(0, 16).toArray() : new long[] {0, 3, 5, 6};
 
-  /** What was told, decision by decision and event by event, and what the pools hold in the end. */
-  private record Story(List<String> told, List<Occupancy> pools, int pauses, long reused) {}
+  /** Every decision and every event, and what the pools hold in the end. */
+  private record Story(List<String> lines, List<Occupancy> pools, int pauses, long reused) {}
 
   @Test
   void everyDecisionAndEveryEventIsTheSame() {
@@ -43,7 +43,7 @@ class CudaReplayTest {
     for (long seed : SEEDS) {
       Story expected;
       try (TestInstance instance = setup(seed).build()) {
-        expected = tell(instance, seed);
+        expected = play(instance, seed);
       }
       try (DeviceApi device = TestDevices.open(seed);
           TestInstance instance =
@@ -54,10 +54,10 @@ class CudaReplayTest {
                           new CudaPrefixMatcher(
                               pools.stream().map(CudaBlockPool.class::cast).toList()))
                   .build()) {
-        Story story = tell(instance, seed);
+        Story story = play(instance, seed);
         String at = "seed " + seed + ": " + setup(seed);
-        for (int i = 0; i < Math.min(story.told.size(), expected.told.size()); i++) {
-          assertThat(story.told.get(i)).as("%s, line %d", at, i).isEqualTo(expected.told.get(i));
+        for (int i = 0; i < Math.min(story.lines.size(), expected.lines.size()); i++) {
+          assertThat(story.lines.get(i)).as("%s, line %d", at, i).isEqualTo(expected.lines.get(i));
         }
         assertThat(story).as(at).isEqualTo(expected);
       }
@@ -89,7 +89,7 @@ class CudaReplayTest {
                 .withMaxActiveRequests(6));
   }
 
-  private static Story tell(TestInstance instance, long seed) {
+  private static Story play(TestInstance instance, long seed) {
     new Conversations(seed, 48).cancelSome(new Random(seed)).run(instance);
     instance.assertNothingHeld();
     List<Occupancy> pools = new ArrayList<>();

@@ -120,7 +120,7 @@ class DeviceLossTest {
       nvml.tell(first.device(), 79);
       watch.check();
       loop.iterate(0);
-      assertThat(recorder.retired).as("nobody has looked yet").isEmpty();
+      assertThat(recorder.retired).as("before the first poll").isEmpty();
       SickNvml.poll(health);
       watch.check();
       loop.iterate(0);

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What a router that reads occupancy is told of the pools. */
+/** What a router that reads occupancy gets of the pools. */
 class OccupancyGatheringTest {
 
   private static final int BLOCK = 4;
@@ -131,7 +131,7 @@ class OccupancyGatheringTest {
     }
   }
 
-  /** Places like the default router and remembers what it was told. */
+  /** Places like the default router and keeps the states that it was given. */
   private static final class ListeningRouter implements AdpRouter {
     private final AdpRouter places;
     private final boolean reads;
@@ -166,10 +166,10 @@ class OccupancyGatheringTest {
 
     @Override
     public Assignment route(
-        List<RankState> told, List<Request> requests, PrefixMatches matches, int maxActive) {
-      states.addAll(told);
+        List<RankState> given, List<Request> requests, PrefixMatches matches, int maxActive) {
+      states.addAll(given);
       pools.forEach(pool -> callsBefore.add(pool.take()));
-      return places.route(told, requests, matches, maxActive);
+      return places.route(given, requests, matches, maxActive);
     }
   }
 }

@@ -23,7 +23,7 @@ import io.kvasir.timing.StepTiming;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** What a router is told of the prefixes that ranks hold (conformance vector KV26). */
+/** What a router gets of the prefixes that ranks hold (conformance vector KV26). */
 class PrefixGatheringTest {
 
   private static final CacheScope TENANT = CacheScope.NONE.withLora(42).withSalt("tenant-a");
@@ -53,12 +53,12 @@ class PrefixGatheringTest {
   private AdpLoop loop(List<NativeBlockPool> pools, AdpRouter router, NativePrefixMatcher matcher) {
     ExecutorOptions options = ExecutorOptions.DEFAULT.withMaxActiveRequests(4);
     StepEngine engine = new TimedStepEngine(StepTiming.DEFAULT);
-    RequestListener nobody = new RequestListener() {};
+    RequestListener none = new RequestListener() {};
     List<RankExecutor> executors =
         List.of(
-            new RankExecutor(0, pools.get(0), hasher, engine, options, nobody),
-            new RankExecutor(1, pools.get(1), hasher, engine, options, nobody));
-    return new AdpLoop(executors, router, matcher, new FcfsQueue(), nobody);
+            new RankExecutor(0, pools.get(0), hasher, engine, options, none),
+            new RankExecutor(1, pools.get(1), hasher, engine, options, none));
+    return new AdpLoop(executors, router, matcher, new FcfsQueue(), none);
   }
 
   private HashedRequest hashed(Request request) {
@@ -80,12 +80,12 @@ class PrefixGatheringTest {
   /** Remembers the matches it was given and places like the default router. */
   private static final class ListeningRouter implements AdpRouter {
     private final AdpRouter places = new DefaultAdpRouter(2);
-    private PrefixMatches heard;
+    private PrefixMatches given;
 
     int[] matchesOfRank(int rank, int requests) {
       int[] tokens = new int[requests];
       for (int i = 0; i < requests; i++) {
-        tokens[i] = heard.tokens(rank, i);
+        tokens[i] = given.tokens(rank, i);
       }
       return tokens;
     }
@@ -108,7 +108,7 @@ class PrefixGatheringTest {
     @Override
     public Assignment route(
         List<RankState> states, List<Request> requests, PrefixMatches matches, int maxActive) {
-      heard = matches;
+      given = matches;
       return places.route(states, requests, matches, maxActive);
     }
   }

@@ -276,18 +276,18 @@ class RankLossTest {
   }
 
   @Test
-  void aListenerThatFailsOnALossKeepsNobodyFromGoingOn() {
-    List<String> told = new ArrayList<>();
+  void aListenerThatFailsOnALossStopsNoRequest() {
+    List<String> finished = new ArrayList<>();
     RequestListener failing =
         new RequestListener() {
           @Override
           public void onReturned(Request request, int rank, String reason, long nowNs) {
-            throw new IllegalArgumentException("deaf");
+            throw new IllegalArgumentException("listener failed");
           }
 
           @Override
           public void onFinished(Request request, int rank, int[] outputTokens, long nowNs) {
-            told.add(request.id() + " with " + outputTokens.length);
+            finished.add(request.id() + " with " + outputTokens.length);
           }
         };
     try (TestInstance instance = instance(2).build()) {
@@ -304,11 +304,11 @@ class RankLossTest {
       loop.submit(instance.hashed(on(2, 1, 3)));
       instance.fault(1).lose(Fault.Site.STEP, 2, gone());
       loop.iterate(0);
-      assertThatThrownBy(() -> loop.iterate(MS)).hasMessage("deaf");
+      assertThatThrownBy(() -> loop.iterate(MS)).hasMessage("listener failed");
       for (long nowNs = 2 * MS; !loop.idle(); nowNs += MS) {
         loop.iterate(nowNs);
       }
-      assertThat(told).containsExactly("1 with 3", "2 with 3");
+      assertThat(finished).containsExactly("1 with 3", "2 with 3");
     }
   }
 }

@@ -13,7 +13,7 @@ final class Recorder implements RequestListener {
 
   final List<String> lines = new ArrayList<>();
 
-  /** Everything that was told since the beginning, decisions in full. */
+  /** All events since the beginning, decisions in full. */
   final List<String> story = new ArrayList<>();
 
   final Map<Long, List<Integer>> streamed = new HashMap<>();
@@ -24,7 +24,7 @@ final class Recorder implements RequestListener {
   /** Ids as often as they ended, however that was. */
   final List<Long> ended = new ArrayList<>();
 
-  /** Whether requests that are returned may be told their tokens again from the first. */
+  /** Whether the tokens of requests that are returned may be reported again from the first. */
   boolean startsAnew;
 
   final List<Long> returned = new ArrayList<>();
@@ -42,12 +42,12 @@ final class Recorder implements RequestListener {
             + " "
             + Arrays.toString(decision.scoredRanks())
             + Arrays.toString(decision.scores()));
-    tell("placed " + decision.request().id() + " on " + decision.rank() + " @" + nowNs);
+    add("placed " + decision.request().id() + " on " + decision.rank() + " @" + nowNs);
   }
 
   @Override
   public void onStarted(Request request, int rank, int cached, boolean resumed, long nowNs) {
-    tell((resumed ? "resumed " : "started ") + request.id() + " cached " + cached);
+    add((resumed ? "resumed " : "started ") + request.id() + " cached " + cached);
     cachedTokens += cached;
     resumes += resumed ? 1 : 0;
   }
@@ -59,32 +59,32 @@ final class Recorder implements RequestListener {
       throw new AssertionError(request + ": token " + index + " after " + tokens.size());
     }
     tokens.add(token);
-    tell("token " + request.id() + "/" + index + " @" + nowNs);
+    add("token " + request.id() + "/" + index + " @" + nowNs);
   }
 
   @Override
   public void onPaused(Request request, int rank, long nowNs) {
-    tell("paused " + request.id());
+    add("paused " + request.id());
     pauses++;
   }
 
   @Override
   public void onFinished(Request request, int rank, int[] outputTokens, long nowNs) {
-    tell("finished " + request.id() + " @" + nowNs);
+    add("finished " + request.id() + " @" + nowNs);
     finished.put(request.id(), outputTokens);
     ended.add(request.id());
   }
 
   @Override
   public void onRejected(Request request, String reason, long nowNs) {
-    tell("rejected " + request.id());
+    add("rejected " + request.id());
     rejected.put(request.id(), reason);
     ended.add(request.id());
   }
 
   @Override
   public void onCancelled(Request request, long nowNs) {
-    tell("cancelled " + request.id());
+    add("cancelled " + request.id());
     cancelled.add(request.id());
     ended.add(request.id());
   }
@@ -94,17 +94,17 @@ final class Recorder implements RequestListener {
     if (startsAnew) {
       streamed.remove(request.id());
     }
-    tell("returned " + request.id() + " from " + rank + " @" + nowNs);
+    add("returned " + request.id() + " from " + rank + " @" + nowNs);
     returned.add(request.id());
   }
 
   @Override
   public void onRankRetired(int rank, String reason, long nowNs) {
-    tell("retired " + rank + " @" + nowNs);
+    add("retired " + rank + " @" + nowNs);
     retired.put(rank, reason);
   }
 
-  private void tell(String line) {
+  private void add(String line) {
     lines.add(line);
     story.add(line);
   }

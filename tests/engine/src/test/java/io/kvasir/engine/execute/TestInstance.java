@@ -85,7 +85,7 @@ final class TestInstance implements AutoCloseable {
     return Request.builder(id, tokens).maxNewTokens(newTokens);
   }
 
-  /** One iteration; what was told during it. */
+  /** One iteration; the events of it. */
   List<String> iterate() {
     recorder.take();
     nowNs += loop.iterate(nowNs);

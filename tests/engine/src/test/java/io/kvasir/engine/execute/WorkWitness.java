@@ -17,7 +17,7 @@ import java.util.Map;
 
 /**
  * Keeps count, from what listeners and engines see, of what every request of an instance has yet to
- * compute, and holds what a router is told to it. Places like the router that it is given.
+ * compute, and checks what a router gets against it. Places like the router that it is given.
  */
 final class WorkWitness implements AdpRouter, RequestListener {
 

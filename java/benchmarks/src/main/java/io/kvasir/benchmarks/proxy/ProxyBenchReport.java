@@ -137,6 +137,7 @@ public record ProxyBenchReport(
     number("chunkUs", figures.chunkUs(), json);
     number("firstByteUs", figures.firstByteUs(), json);
     number("firstByteP99Us", figures.firstByteP99Us(), json);
+    number("cpuUsPerStream", figures.cpuUsPerStream(), json);
     number("requestsPerSecond", figures.requestsPerSecond(), json);
     number("cpuUsPerRequest", figures.cpuUsPerRequest(), json);
     json.writeEndObject();

@@ -13,6 +13,8 @@ public enum ProxyMetric {
   ADDED_TO_FIRST_BYTE("addedFirstByteUs", "added to first byte, p50 us", 0, true),
   /** What the proxy adds to the slowest hundredth of the times to first byte. */
   ADDED_TO_FIRST_BYTE_P99("addedFirstByteP99Us", "added to first byte, p99 us", 0, true),
+  /** CPU time of the whole process for each stream of ten chunks. */
+  CPU_PER_STREAM("cpuUsPerStream", "CPU us a stream of 10 chunks", 1, false),
   /** Short requests per second at saturation. */
   REQUESTS_PER_SECOND("requestsPerSecond", "requests/s at saturation", 0, false),
   /** CPU time of the whole process for each short request at saturation. */
@@ -101,6 +103,7 @@ public enum ProxyMetric {
       case ADDED_TO_CHUNK -> figures.chunkUs();
       case ADDED_TO_FIRST_BYTE -> figures.firstByteUs();
       case ADDED_TO_FIRST_BYTE_P99 -> figures.firstByteP99Us();
+      case CPU_PER_STREAM -> figures.cpuUsPerStream();
       case REQUESTS_PER_SECOND -> figures.requestsPerSecond();
       case CPU_PER_REQUEST -> figures.cpuUsPerRequest();
     };

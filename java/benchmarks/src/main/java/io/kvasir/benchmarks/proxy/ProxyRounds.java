@@ -134,6 +134,7 @@ final class ProxyRounds {
     private double chunkUs;
     private double firstByteUs;
     private double firstByteP99Us;
+    private double cpuUsPerStream;
     private double requestsPerSecond;
     private double cpuUsPerRequest;
 
@@ -153,7 +154,9 @@ final class ProxyRounds {
     }
 
     void measureFirstByte() throws IOException {
+      long beforeNs = server.cpuNs();
       LoadReport report = streams(settings.streams(), FIRST_BYTE_CHUNKS);
+      cpuUsPerStream = cpuUs(beforeNs, report.number("all_requests"));
       firstByteUs = report.time("first_byte_us", "p50");
       firstByteP99Us = report.time("first_byte_us", "p99");
     }
@@ -198,6 +201,7 @@ final class ProxyRounds {
           chunkUs,
           firstByteUs,
           firstByteP99Us,
+          cpuUsPerStream,
           requestsPerSecond,
           cpuUsPerRequest);
     }

@@ -14,8 +14,8 @@ import org.junit.jupiter.api.Test;
 class ProxyBenchReportTest {
 
   private static final ServerFigures DIRECT =
-      new ServerFigures(Double.NaN, 6000, 30, 100, 200, 50_000, Double.NaN);
-  private static final ServerFigures NGINX = new ServerFigures(25, 6000, 130, 600, 900, 12_000, 20);
+      new ServerFigures(Double.NaN, 6000, 30, 100, 200, Double.NaN, 50_000, Double.NaN);
+  private static final ServerFigures NGINX = new ServerFigures(25, 6000, 130, 600, 900, 300, 12_000, 20);
 
   @Test
   void ratiosAreOfTheSameRoundWithoutTheEnginesShare() {
@@ -72,6 +72,7 @@ class ProxyBenchReportTest {
     assertThat(json.number("metrics.cpuUsPerRequest.newPrompts.median")).isEqualTo(90);
     assertThat(json.number("rounds.0.matching.cpuUsPerRequest")).isEqualTo(61);
     assertThat(json.number("metrics.cpuUsPerRequest.twoLegs.median")).isEqualTo(80);
+    assertThat(json.number("metrics.cpuUsPerStream.twoLegs.median")).isEqualTo(770);
     assertThat(json.number("rounds.0.kvasir.requestsPerSecond")).isEqualTo(9000);
     assertThat(json.number("idle.heapBytes")).isEqualTo(50);
     assertThat(json.number("growth.tenths.1.heapBytes")).isEqualTo(2);
@@ -86,10 +87,10 @@ class ProxyBenchReportTest {
     return new ProxyRound(
         DIRECT,
         NGINX,
-        new ServerFigures(cpuUs, 6000, 230, firstByteUs, 2000, requestsPerSecond, 50),
-        new ServerFigures(cpuUs, 6000, 230, firstByteUs + 7, 2000, requestsPerSecond - 1, 61),
-        new ServerFigures(cpuUs, 6000, 230, firstByteUs + 100, 2000, requestsPerSecond - 2, 90),
-        new ServerFigures(cpuUs, 6000, 230, firstByteUs + 300, 2000, requestsPerSecond / 2, 80));
+        new ServerFigures(cpuUs, 6000, 230, firstByteUs, 2000, 700, requestsPerSecond, 50),
+        new ServerFigures(cpuUs, 6000, 230, firstByteUs + 7, 2000, 710, requestsPerSecond - 1, 61),
+        new ServerFigures(cpuUs, 6000, 230, firstByteUs + 100, 2000, 720, requestsPerSecond - 2, 90),
+        new ServerFigures(cpuUs, 6000, 230, firstByteUs + 300, 2000, 770, requestsPerSecond / 2, 80));
   }
 
   private static ProxyBenchReport report(List<ProxyRound> rounds) {

@@ -90,6 +90,11 @@ class DisaggClientsTest {
         options.addAll(List.of("--kv-engine-id", "p0", "--side-channel-port", "" + port));
         keys += ",engine_id=p0_dp{r},side_channel=127.0.0.1:" + port;
       }
+      if (protocol == Protocol.MOONCAKE && role.equals("prefill")) {
+        int port = freePort();
+        options.addAll(List.of("--bootstrap-port", "" + port));
+        keys += ",bootstrap=127.0.0.1:" + port;
+      }
       ServingProcess engine = ServingProcess.engine(options.toArray(String[]::new));
       all.add(engine);
       Matcher ports = EVENTS.matcher(engine.output());

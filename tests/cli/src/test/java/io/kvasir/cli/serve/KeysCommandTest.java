@@ -76,12 +76,12 @@ class KeysCommandTest {
             "-",
             "--startup-probe",
             "--verbose")) {
-      assertThat(gateway.output()).contains("API keys     1 of 1 tenants in ");
+      assertThat(gateway.output()).contains("API keys     1 key of 1 tenant in ");
       assertThat(ask(gateway, first)).isEqualTo(200);
       String second = add("--name bob");
       assertThat(ask(gateway, second)).isEqualTo(401);
       gateway.hangUp();
-      gateway.await("the key", () -> gateway.output().contains("1 API keys come, 0 go, 1 stay"));
+      gateway.await("the key", () -> gateway.output().contains("1 API key comes, 0 go, 1 stays"));
       assertThat(ask(gateway, second)).isEqualTo(200);
 
       Files.writeString(folder.resolve("keys.jsonl"), first + "\n");

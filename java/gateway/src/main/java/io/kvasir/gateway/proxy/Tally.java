@@ -1,6 +1,5 @@
 package io.kvasir.gateway.proxy;
 
-import com.fasterxml.jackson.core.JsonGenerator;
 import io.kvasir.exchange.Exchange;
 import io.kvasir.fleet.record.ServedRequest;
 import io.kvasir.fleet.router.LatencyTargets;
@@ -9,7 +8,6 @@ import io.kvasir.gateway.observe.GatewayMetrics;
 import io.kvasir.gateway.observe.TargetMetrics;
 import io.kvasir.gateway.observe.TrafficRecording;
 import io.kvasir.model.Errors;
-import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -56,18 +54,6 @@ final class Tally {
   private @Nullable TargetMetrics target;
   private @Nullable KeyAccount account;
   private boolean closed;
-
-  /** An attempt that failed. */
-  private record FailedAttempt(String worker, int dpRank, String reason) {
-
-    void write(JsonGenerator json) throws IOException {
-      json.writeStartObject();
-      json.writeStringField("worker_id", worker);
-      json.writeStringField("dp_rank", rankId(dpRank));
-      json.writeStringField("reason", reason);
-      json.writeEndObject();
-    }
-  }
 
   static String rankId(int dpRank) {
     return dpRank < 0 ? "any" : Integer.toString(dpRank);
@@ -271,6 +257,14 @@ final class Tally {
     return target;
   }
 
+  /** The exchange is over. A request that has not ended by then has failed in the gateway. */
+  void abandon() {
+    if (!closed) {
+      onError("the gateway failed");
+      close(Problem.internal().status());
+    }
+  }
+
   /** The request is over. Repeated calls have no effect. */
   void close(int status) {
     if (closed) {
@@ -278,10 +272,11 @@ final class Tally {
     }
     closed = true;
     long nowNs = System.nanoTime();
-    metrics.onRequest(endpoint, status);
     if (account != null) {
-      account.onOver(status, promptTokens, outputTokens);
+      boolean sent = choice != null || prefill != null;
+      account.onOver(status, sent, promptTokens, outputTokens);
     }
+    metrics.onRequest(endpoint, status);
     TargetMetrics to = target();
     if (to != null && status == 200 && !refused) {
       to.onServed(nowNs - arrivedNs, promptTokens, cachedTokens, outputTokens, matchedTokens());

@@ -49,6 +49,14 @@ public interface Exchange {
   void onGone(Runnable action);
 
   /**
+   * Sets what runs, once, when the exchange is over, whatever became of it: behind the event of the
+   * loop that completed or cut the reply, or after {@link #onGone}.
+   *
+   * @param action what runs
+   */
+  void onOver(Runnable action);
+
+  /**
    * Sets what runs whenever the reply can continue after {@link #full}.
    *
    * @param action what runs
@@ -58,7 +66,8 @@ public interface Exchange {
   /**
    * Adds fields that the reply's head has besides its own.
    *
-   * @param fields the fields; each replaces those of its name that were added before
+   * @param fields the fields; each replaces those of its name that were added before, and those of
+   *     the head, except {@code Vary}
    */
   void replyWith(Headers fields);
 

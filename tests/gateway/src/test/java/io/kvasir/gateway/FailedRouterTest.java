@@ -19,6 +19,7 @@ class FailedRouterTest {
   void repair() {
     HookedPolicy.outcome = UnaryOperator.identity();
     HookedPolicy.failure = null;
+    HookedPolicy.endFailure = null;
   }
 
   @Test

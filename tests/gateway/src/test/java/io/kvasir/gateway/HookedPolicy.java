@@ -21,6 +21,9 @@ public final class HookedPolicy extends CostPolicy {
   /** What {@link #create} throws; null for nothing. */
   static volatile String failure;
 
+  /** What {@link FleetRouter#onFinished} throws; null for nothing. */
+  static volatile String endFailure;
+
   /** Calls of {@link FleetRouter#onFinished} so far. */
   static final AtomicInteger FINISHED = new AtomicInteger();
 
@@ -51,6 +54,9 @@ public final class HookedPolicy extends CostPolicy {
               case "route" -> outcome.apply((RouteOutcome) call(router, method, arguments));
               case "onFinished" -> {
                 FINISHED.incrementAndGet();
+                if (endFailure != null) {
+                  throw new IllegalStateException(endFailure);
+                }
                 yield call(router, method, arguments);
               }
               default -> call(router, method, arguments);

@@ -23,6 +23,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -152,14 +153,16 @@ final class KeysCommand extends DeclaredOptions implements Callable<Integer> {
       throw new UsageException(
           KEY, key == null ? "is missing: revoke needs one" : "has no effect with " + verb);
     }
-    List<ClientKey> keys = read(path, what == Verb.ADD);
     return switch (what) {
       case LIST -> {
-        show(keys);
+        show(read(path));
         yield ExitCode.DONE;
       }
-      case ADD -> add(path, keys);
-      case REVOKE -> revoke(path, keys);
+      case ADD -> add(path);
+      case REVOKE -> {
+        List<ClientKey> unused = read(path);
+        yield revoke(path);
+      }
     };
   }
 
@@ -172,10 +175,7 @@ final class KeysCommand extends DeclaredOptions implements Callable<Integer> {
     }
   }
 
-  private static List<ClientKey> read(Path path, boolean mayBeMissing) {
-    if (mayBeMissing && !Files.exists(path)) {
-      return List.of();
-    }
+  private static List<ClientKey> read(Path path) {
     try {
       return KeyFile.read(path);
     } catch (IOException | IllegalArgumentException e) {
@@ -183,17 +183,15 @@ final class KeysCommand extends DeclaredOptions implements Callable<Integer> {
     }
   }
 
-  private int add(Path path, List<ClientKey> keys) throws IOException, Console.OutputException {
+  private int add(Path path) throws IOException, Console.OutputException {
     if (!name.isGiven()) {
       throw new UsageException(NAME, "is missing: add needs one");
     }
-    String whose = name.value();
-    String of = tenant.orElse(whose);
-    if (keys.stream().anyMatch(each -> each.name().equals(whose))) {
-      console.note(
-          "the file has a key of " + whose + " already: revoke it, or choose another name");
-      return ExitCode.FAILED;
+    if (Files.exists(path)) {
+      List<ClientKey> unused = read(path);
     }
+    IssuedKey issued = IssuedKey.next(new SecureRandom());
+    String whose = name.value();
     KeyLimits limits =
         new KeyLimits(
             models.orElse(List.of()),
@@ -201,39 +199,72 @@ final class KeysCommand extends DeclaredOptions implements Callable<Integer> {
             tokens.orElse(0),
             concurrent.orElse(0),
             priority.orElse(0));
-    IssuedKey issued = IssuedKey.next(new SecureRandom());
-    List<ClientKey> all = new ArrayList<>(keys);
-    all.add(new ClientKey(issued.id(), issued.sha256(), whose, of, limits, salt(keys, of)));
-    KeyFile.write(path, all);
+    ClientKey unsalted =
+        new ClientKey(issued.id(), issued.sha256(), whose, tenant.orElse(whose), limits, null);
+    boolean salted = salt.value(); // with this, all options are checked
+    List<ClientKey> added = new ArrayList<>();
+    KeyFile.update(path, keys -> with(keys, unsalted, salted, added));
+    if (added.isEmpty()) {
+      console.note(
+          "the file has a key of " + whose + " already: revoke it, or choose another name");
+      return ExitCode.FAILED;
+    }
     if (format.isText()) {
       console.print(issued.text() + "\n");
     } else {
-      console.print(json(all.get(keys.size())).put("key", issued.text()) + "\n");
+      console.print(json(added.get(0)).put("key", issued.text()) + "\n");
     }
     return ExitCode.DONE;
   }
 
+  /** The keys and a new one, which is added to a list; null if one has its name. */
+  private static @Nullable List<ClientKey> with(
+      List<ClientKey> keys, ClientKey unsalted, boolean salted, List<ClientKey> added) {
+    if (keys.stream().anyMatch(each -> each.name().equals(unsalted.name()))) {
+      return null;
+    }
+    added.add(
+        new ClientKey(
+            unsalted.id(),
+            unsalted.sha256(),
+            unsalted.name(),
+            unsalted.tenant(),
+            unsalted.limits(),
+            salt(keys, unsalted.tenant(), salted)));
+    List<ClientKey> all = new ArrayList<>(keys);
+    all.addAll(added);
+    return all;
+  }
+
   /** The salt of a tenant: that of its other keys, or a new one. */
-  private @Nullable String salt(List<ClientKey> keys, String of) {
+  private static @Nullable String salt(List<ClientKey> keys, String of, boolean salted) {
     for (ClientKey each : keys) {
       if (each.tenant().equals(of)) {
-        if (salt.value() && each.cacheSalt() == null) {
+        if (salted && each.cacheSalt() == null) {
           throw new UsageException(SALT, "must be false, as with the other keys of tenant " + of);
         }
         return each.cacheSalt();
       }
     }
-    return salt.value() ? IssuedKey.secret(new SecureRandom()) : null;
+    return salted ? IssuedKey.secret(new SecureRandom()) : null;
   }
 
-  private int revoke(Path path, List<ClientKey> keys) throws IOException {
-    List<ClientKey> left =
-        keys.stream().filter(each -> !each.id().equals(key) && !each.name().equals(key)).toList();
-    if (left.size() == keys.size()) {
+  private int revoke(Path path) throws IOException {
+    AtomicBoolean found = new AtomicBoolean();
+    KeyFile.update(
+        path,
+        keys -> {
+          List<ClientKey> left =
+              keys.stream()
+                  .filter(each -> !each.id().equals(key) && !each.name().equals(key))
+                  .toList();
+          found.set(left.size() < keys.size());
+          return found.get() ? left : null;
+        });
+    if (!found.get()) {
       console.note("there is no key '" + Errors.shown(key) + "'");
       return ExitCode.FAILED;
     }
-    KeyFile.write(path, left);
     return ExitCode.DONE;
   }
 

@@ -42,6 +42,7 @@ final class HttpExchange implements Exchange {
   private final Runnable onLast;
 
   private Runnable onGone = () -> {};
+  private Runnable onOver = () -> {};
   private Runnable onWritable = () -> {};
   private @Nullable BodyListener listener;
   private @Nullable Headers common;
@@ -101,7 +102,11 @@ final class HttpExchange implements Exchange {
     if (!gone && !(ended && !flushPlanned)) {
       gone = true;
       dropPending();
-      onGone.run();
+      try {
+        onGone.run();
+      } finally {
+        runOver();
+      }
     }
   }
 
@@ -167,6 +172,17 @@ final class HttpExchange implements Exchange {
   }
 
   @Override
+  public void onOver(Runnable action) {
+    onOver = action;
+  }
+
+  private void runOver() {
+    Runnable action = onOver;
+    onOver = () -> {};
+    action.run();
+  }
+
+  @Override
   public void onWritable(Runnable action) {
     onWritable = action;
   }
@@ -187,13 +203,21 @@ final class HttpExchange implements Exchange {
     response.setStatusCode(status);
     fields.forEach((name, value) -> response.headers().add(name, value));
     if (common != null) {
-      common.forEach((name, value) -> response.headers().add(name, value));
+      common.forEach(this::putCommon);
     }
     closes = unread || request.version() == HttpVersion.HTTP_1_0 || leaving.getAsBoolean();
     if (closes) {
       response.putHeader(HttpHeaders.CONNECTION, HttpHeaders.CLOSE);
     }
     planFlush();
+  }
+
+  private void putCommon(String name, String value) {
+    if (name.equalsIgnoreCase("vary")) {
+      response.headers().add(name, value); // a list, of which each field is a part
+    } else {
+      response.headers().set(name, value);
+    }
   }
 
   @Override
@@ -242,16 +266,21 @@ final class HttpExchange implements Exchange {
       return; // done before its time
     }
     flushPlanned = false;
-    if (gone || response.closed()) {
-      dropPending();
-      return;
-    }
-    if (aborted) {
-      abortNow();
-      return;
-    }
-    if (ended) {
-      endNow();
+    boolean left = gone || response.closed();
+    if (left || ended) {
+      try {
+        if (left) {
+          dropPending();
+        } else if (aborted) {
+          abortNow();
+        } else {
+          endNow();
+        }
+      } finally {
+        if (ended) {
+          runOver(); // of a client that is gone, the close handler runs
+        }
+      }
       return;
     }
     if (!response.headWritten() && !response.headers().contains(HttpHeaders.CONTENT_LENGTH)) {

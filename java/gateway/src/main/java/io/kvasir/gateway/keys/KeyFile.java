@@ -3,11 +3,16 @@ package io.kvasir.gateway.keys;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFileAttributeView;
+import java.nio.file.attribute.PosixFileAttributes;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
@@ -17,6 +22,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A file of keys: a line of JSON for each key, without the key itself. A file that has one wrong
@@ -99,8 +105,55 @@ public final class KeyFile {
   }
 
   /**
+   * Changes a file, which no other caller of this changes meanwhile, in any process: a lock on a
+   * file beside it, which stays, sees to that.
+   *
+   * @param file its path; a file that is missing has no keys
+   * @param change makes the keys that the file is to have of those that it has; null to leave it
+   * @throws IOException if it cannot be read or written; it is as before then
+   * @throws IllegalArgumentException as of {@link #read}
+   */
+  public static void update(Path file, Change change) throws IOException {
+    Path target = target(file);
+    Path lock = target.resolveSibling("." + target.getFileName() + ".lock");
+    synchronized (KeyFile.class) { // a process has a lock only once
+      try (FileChannel channel =
+              FileChannel.open(
+                  lock,
+                  Set.of(StandardOpenOption.CREATE, StandardOpenOption.WRITE),
+                  PosixFilePermissions.asFileAttribute(OF_OWNER));
+          FileLock held = channel.lock()) {
+        boolean exists = Files.exists(target);
+        if (exists) {
+          giveToOwnerOf(target, lock);
+        }
+        List<ClientKey> keys = change.of(exists ? read(target) : List.of());
+        if (keys != null && held.isValid()) {
+          write(target, keys);
+        }
+      }
+    }
+  }
+
+  /** What becomes of the keys of a file. */
+  @FunctionalInterface
+  public interface Change {
+
+    /**
+     * {@return the keys that the file is to have; null for those that it has}
+     *
+     * @param keys those that it has
+     */
+    @Nullable List<ClientKey> of(List<ClientKey> keys);
+  }
+
+  private static Path target(Path file) throws IOException {
+    return Files.exists(file) ? file.toRealPath() : file.toAbsolutePath();
+  }
+
+  /**
    * Replaces a file, at once: readers see the keys before or these. A new file is readable by its
-   * owner only; one that exists keeps its mode.
+   * owner only; one that exists keeps its owner, group and mode.
    *
    * @param file its path
    * @param keys its keys
@@ -109,7 +162,7 @@ public final class KeyFile {
   public static void write(Path file, List<ClientKey> keys) throws IOException {
     StringBuilder lines = new StringBuilder();
     keys.forEach(key -> lines.append(KeyLine.write(key)).append('\n'));
-    Path target = Files.exists(file) ? file.toRealPath() : file.toAbsolutePath();
+    Path target = target(file);
     Path next =
         Files.createTempFile(
             Objects.requireNonNull(target.getParent()),
@@ -119,11 +172,25 @@ public final class KeyFile {
     try {
       Files.writeString(next, lines);
       if (Files.exists(target)) {
+        giveToOwnerOf(target, next);
         Files.setPosixFilePermissions(next, Files.getPosixFilePermissions(target));
       }
       Files.move(next, target, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
     } finally {
       Files.deleteIfExists(next);
+    }
+  }
+
+  /** Sets owner and group to those of another file, if they differ. */
+  private static void giveToOwnerOf(Path like, Path file) throws IOException {
+    PosixFileAttributes wanted = Files.readAttributes(like, PosixFileAttributes.class);
+    PosixFileAttributes now = Files.readAttributes(file, PosixFileAttributes.class);
+    PosixFileAttributeView view = Files.getFileAttributeView(file, PosixFileAttributeView.class);
+    if (!now.group().equals(wanted.group())) {
+      view.setGroup(wanted.group());
+    }
+    if (!now.owner().equals(wanted.owner())) {
+      view.setOwner(wanted.owner());
     }
   }
 

@@ -79,13 +79,12 @@ public final class KeyRing {
     Map<String, KeyUse> next = read();
     keys = next;
     long stay = next.keySet().stream().filter(before::containsKey).count();
-    return next.size()
-        - stay
-        + " API keys come, "
+    return counted(next.size() - stay, "API key")
+        + (next.size() - stay == 1 ? " comes, " : " come, ")
         + (before.size() - stay)
-        + " go, "
+        + (before.size() - stay == 1 ? " goes, " : " go, ")
         + stay
-        + " stay";
+        + (stay == 1 ? " stays" : " stay");
   }
 
   /**
@@ -109,6 +108,10 @@ public final class KeyRing {
   public String summary() {
     Map<String, KeyUse> now = keys;
     long tenants = now.values().stream().map(use -> use.key().tenant()).distinct().count();
-    return now.size() + " of " + tenants + " tenants in " + file;
+    return counted(now.size(), "key") + " of " + counted(tenants, "tenant") + " in " + file;
+  }
+
+  private static String counted(long number, String what) {
+    return number + " " + what + (number == 1 ? "" : "s");
   }
 }

@@ -2,11 +2,12 @@ package io.kvasir.gateway.openai;
 
 import java.nio.charset.StandardCharsets;
 import java.util.Locale;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds the first field of a name in a form that arrives in chunks of any size. What is not a form
- * has no such field.
+ * Finds the first field of a name in a form that arrives in chunks of any size, and whether there
+ * is another one: other readers take the last. What is not a form has no such field.
  *
  * <p>Memory: a field's head and value, {@value #MAX_BYTES} bytes at most. Time: O(bytes). Not
  * thread-safe.
@@ -16,7 +17,15 @@ public abstract class FormField {
   /** Most bytes of a value, and of the head of a part. */
   static final int MAX_BYTES = 8 << 10;
 
+  /** A type with one boundary. */
+  private static final Pattern CLEAR =
+      Pattern.compile(
+          "\\s*multipart/form-data *; *boundary=(\"[^\"\\\\]+\"|[^\"\\\\;,\\s]+)( *; *charset=[\\w-]+)?\\s*",
+          Pattern.CASE_INSENSITIVE);
+
   private @Nullable String value;
+  private boolean repeated;
+  private boolean unclear;
   private boolean over;
 
   /** Creates a search that has found nothing. */
@@ -41,7 +50,14 @@ public abstract class FormField {
       return null;
     }
     String boundary = FieldParameters.value(type.substring(parameters), "boundary");
-    return boundary == null ? null : new MultipartField(boundary, name);
+    if (boundary == null) {
+      return null;
+    }
+    FormField field = new MultipartField(boundary, name);
+    if (!CLEAR.matcher(type).matches()) {
+      field.onUnclear();
+    }
+    return field;
   }
 
   /**
@@ -57,7 +73,7 @@ public abstract class FormField {
     }
   }
 
-  /** Continues with a chunk, while the search is not over. */
+  /** Continues with a chunk, while the reading is not over. */
   abstract void read(byte[] bytes, int from, int to);
 
   /** The body is complete. */
@@ -65,20 +81,44 @@ public abstract class FormField {
     over = true;
   }
 
-  /** Ends the search. */
+  /** A field of the name is complete. */
   final void found(byte[] bytes, int length) {
-    value = new String(bytes, 0, length, StandardCharsets.UTF_8);
+    if (value != null) {
+      repeated = true;
+      over = true;
+    } else {
+      value = new String(bytes, 0, length, StandardCharsets.UTF_8);
+    }
+  }
+
+  /** Reads no more. */
+  final void stop() {
     over = true;
   }
 
-  /** Ends the search in vain. */
-  final void giveUp() {
-    over = true;
+  /** Other readers may find other fields. */
+  final void onUnclear() {
+    unclear = true;
+  }
+
+  /** Whether nothing more is read. */
+  final boolean isOver() {
+    return over;
   }
 
   /** {@return whether the field was found, or cannot be found any more} */
-  public final boolean isOver() {
-    return over;
+  public final boolean isKnown() {
+    return over || value != null;
+  }
+
+  /** {@return whether there is a second field of the name} */
+  public final boolean isRepeated() {
+    return repeated;
+  }
+
+  /** {@return whether other readers may find other fields in what was read} */
+  public final boolean isUnclear() {
+    return unclear;
   }
 
   /** {@return the field's value; null if it was not found} */

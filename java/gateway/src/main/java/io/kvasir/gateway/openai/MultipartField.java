@@ -2,7 +2,9 @@ package io.kvasir.gateway.openai;
 
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Locale;
+import java.util.regex.Pattern;
 
 /**
  * Finds a field in {@code multipart/form-data} (RFC 7578). The contents of other parts are passed
@@ -14,6 +16,13 @@ import java.util.Locale;
 final class MultipartField extends FormField {
 
   private static final String DISPOSITION = "content-disposition:";
+
+  /** A disposition that all readers understand alike. */
+  private static final Pattern CLEAR =
+      Pattern.compile(
+          "content-disposition: *form-data *; *name=(\"[^\"\\\\]*\"|[^\"\\\\;\\s]+)"
+              + "( *; *filename\\*?=(\"[^\"\\\\]*\"|[^\"\\\\;\\s]+))* *",
+          Pattern.CASE_INSENSITIVE);
 
   /** What comes next. */
   private enum State {
@@ -39,6 +48,12 @@ final class MultipartField extends FormField {
   /** Whether the content is the field's. */
   private boolean wanted;
 
+  /** Whether the first delimiter has come. */
+  private boolean begun;
+
+  /** The latest byte of a delimiter's line; 0 before its first one. */
+  private byte latest;
+
   /**
    * Begins a search.
    *
@@ -62,6 +77,14 @@ final class MultipartField extends FormField {
     }
   }
 
+  @Override
+  public void end() {
+    if (!isOver()) {
+      onUnclear(); // its end is missing
+    }
+    super.end();
+  }
+
   private int content(byte[] bytes, int from, int to) {
     int i = from;
     while (i < to) {
@@ -79,6 +102,9 @@ final class MultipartField extends FormField {
           return i;
         }
         continue;
+      }
+      if (!begun && !(next == '\r' && matched == 2)) {
+        onUnclear(); // what precedes a form is an error to some readers, and passed over by others
       }
       if (wanted && !keep(delimiter, matched)) {
         giveUp(); // the value is too long
@@ -106,18 +132,35 @@ final class MultipartField extends FormField {
     if (wanted) {
       found(kept, length);
     }
+    begun = true;
     matched = 0;
     length = 0;
+    latest = 0;
     state = State.DELIMITER_LINE;
   }
 
   /** Two hyphens end the form; blanks may precede the line's end. */
   private void delimiterLine(byte next) {
-    if (next == '-') {
-      giveUp();
+    boolean first = latest == 0;
+    if (latest == '-') {
+      if (next != '-') {
+        onUnclear();
+      }
+      stop();
     } else if (next == '\n') {
+      if (latest != '\r') {
+        onUnclear();
+      }
       state = State.HEAD;
+    } else if (!first || (next != '-' && next != '\r')) {
+      onUnclear(); // to some readers it is no delimiter
     }
+    latest = next;
+  }
+
+  private void giveUp() {
+    onUnclear();
+    stop();
   }
 
   private void head(byte next) {
@@ -126,6 +169,9 @@ final class MultipartField extends FormField {
       return;
     }
     kept[length++] = next;
+    if (next == '\n' && (length < 2 || kept[length - 2] != '\r')) {
+      onUnclear();
+    }
     if (next == '\n' && endsHead()) {
       wanted = isWanted(new String(kept, 0, length, StandardCharsets.UTF_8));
       length = 0;
@@ -144,8 +190,13 @@ final class MultipartField extends FormField {
   }
 
   private boolean isWanted(String head) {
-    return Arrays.stream(head.split("\r?\n", -1))
-        .filter(line -> line.toLowerCase(Locale.ROOT).startsWith(DISPOSITION))
-        .anyMatch(line -> name.equals(FieldParameters.value(line, "name")));
+    List<String> dispositions =
+        Arrays.stream(head.split("\r?\n", -1))
+            .filter(line -> line.toLowerCase(Locale.ROOT).startsWith(DISPOSITION))
+            .toList();
+    if (dispositions.size() != 1 || !CLEAR.matcher(dispositions.get(0)).matches()) {
+      onUnclear();
+    }
+    return dispositions.stream().anyMatch(line -> name.equals(FieldParameters.value(line, "name")));
   }
 }

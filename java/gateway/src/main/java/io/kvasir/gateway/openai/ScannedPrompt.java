@@ -137,6 +137,16 @@ public final class ScannedPrompt {
         : bytes;
   }
 
+  /**
+   * {@return an estimate of its tokens: a quarter of {@link #bytes}, and {@value
+   * OtherContent#TOKENS} for each image, sound, video or file instead of its bytes. O(bytes) on
+   * each call}
+   */
+  public long estimatedTokens() {
+    OtherContent other = OtherContent.of(body);
+    return (bytes() - other.bytes() + 3L) / 4 + OtherContent.TOKENS * other.count();
+  }
+
   private int valueBytes(BodyField field) {
     JsonMember member = body.member(field);
     return member == null ? 0 : member.end() - member.value();

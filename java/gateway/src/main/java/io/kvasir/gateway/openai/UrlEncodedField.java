@@ -3,7 +3,10 @@ package io.kvasir.gateway.openai;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
-/** Finds a field in {@code application/x-www-form-urlencoded}, or in the query of a target. */
+/**
+ * Finds a field in {@code application/x-www-form-urlencoded}, or in the query of a target. Pairs
+ * end at ampersands and, as some readers have it, at semicolons.
+ */
 final class UrlEncodedField extends FormField {
 
   private static final int HEX = 16;
@@ -41,7 +44,7 @@ final class UrlEncodedField extends FormField {
   }
 
   private void next(byte next) {
-    if (next == '&') {
+    if (next == '&' || next == ';') {
       endPair();
     } else if (skips) {
       return;
@@ -66,6 +69,9 @@ final class UrlEncodedField extends FormField {
   private void keep(byte next) {
     if (length == kept.length) {
       skips = true; // too long for the field
+      if (inValue) {
+        onUnclear();
+      }
     } else {
       kept[length++] = next;
     }

@@ -5,7 +5,6 @@ import io.kvasir.exchange.Exchange;
 import io.kvasir.exchange.Headers;
 import io.kvasir.fleet.router.legs.Leg;
 import io.kvasir.gateway.openai.BodyScan;
-import io.kvasir.gateway.openai.FormField;
 import io.kvasir.gateway.openai.InvalidBodyException;
 import io.kvasir.gateway.openai.NamedConversation;
 import io.kvasir.gateway.route.FleetWorker;
@@ -84,7 +83,7 @@ final class Arrival {
       owner = shared.owners().get(stored.id());
       if (owner != null) {
         serveBody();
-      } else {
+      } else if (admitted(null)) {
         search(stored, () -> {}, found -> onSearched(stored, found));
       }
     }
@@ -109,7 +108,7 @@ final class Arrival {
     } else if (hasBody && !codings.isNone()) {
       readCoded(codings);
     } else if (hasBody) {
-      new UploadArrival(shared, exchange, head, this).start(modelField());
+      new UploadArrival(shared, exchange, head, this).start(FormModel.of(head, shared.answers()));
     } else {
       forward(HeldBody.none(), null);
     }
@@ -187,7 +186,7 @@ final class Arrival {
 
   /** Reads a coded body that is no JSON: engines receive it decoded. */
   private void readCoded(ContentCodings codings) {
-    FormField model = modelField();
+    FormModel model = FormModel.of(head, shared.answers());
     shared.reading().incrementAndGet();
     BodyIntake.start(
         exchange,
@@ -195,7 +194,7 @@ final class Arrival {
         codings,
         bytes -> {
           if (model != null) {
-            model.feed(bytes, 0, bytes.length);
+            model.feed(Unpooled.wrappedBuffer(bytes));
             model.end();
           }
           return bytes;
@@ -208,18 +207,15 @@ final class Arrival {
 
           @Override
           void onBody(byte[] bytes, HeldBody body) {
-            if (BodyKinds.looksLikeJson(Unpooled.wrappedBuffer(bytes))) {
+            Problem wrong = FormModel.problem(Unpooled.wrappedBuffer(bytes), model);
+            if (wrong != null) {
               body.release();
-              refuse(Refusals.hiddenJson());
+              refuse(wrong);
             } else {
               forward(body, model == null ? null : model.value());
             }
           }
         });
-  }
-
-  private @Nullable FormField modelField() {
-    return FormField.of(exchange.headers().get("content-type"), NamedModel.FIELD);
   }
 
   /** The client is gone before its request was forwarded. */
@@ -252,6 +248,10 @@ final class Arrival {
     owner = named == null ? owner : shared.owners().get(named.id());
     boolean asks = endpoint == Endpoint.RESPONSES || (named != null && !named.isResponse());
     if (named != null && owner == null && asks && hasSeveralWorkers()) {
+      if (!admitted(read.scan())) {
+        body.release();
+        return;
+      }
       search(
           named,
           inbound::releaseBody,
@@ -345,11 +345,8 @@ final class Arrival {
       refuse(Refusals.notForKey());
       return;
     }
-    KeyAccount account = tally.account();
-    Problem over = account == null ? null : account.admit(exchange, inbound);
-    if (over != null) {
+    if (!admitted(inbound.body())) {
       inbound.releaseBody();
-      refuse(over);
       return;
     }
     Placing placing =
@@ -371,6 +368,16 @@ final class Arrival {
     }
     shared.runs().add(run);
     run.start();
+  }
+
+  /** Whether the limits of the client's key admit the request; otherwise it is refused. */
+  private boolean admitted(@Nullable BodyScan body) {
+    KeyAccount account = tally.account();
+    Problem over = account == null ? null : account.admit(exchange, endpoint, body);
+    if (over != null) {
+      refuse(over);
+    }
+    return over == null;
   }
 
   /** The workers of requests that name no model: those with a model that the client may use. */

@@ -3,7 +3,10 @@ package io.kvasir.gateway.proxy;
 import io.kvasir.fleet.router.FleetRouter;
 import io.kvasir.gateway.disagg.LegBody;
 import io.kvasir.gateway.route.FleetWorker;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Where one attempt of a request goes.
@@ -30,6 +33,8 @@ record ChosenTarget(
     @Nullable NamedPrompt prompt,
     LegBody leg) {
 
+  private static final Logger LOG = LoggerFactory.getLogger(ChosenTarget.class);
+
   /** The target of an attempt that no router has booked, which is sent. */
   static ChosenTarget byLoad(FleetWorker worker, int dpRank, String reason) {
     worker.membership().onSent();
@@ -44,23 +49,17 @@ record ChosenTarget(
 
   /** Output tokens have streamed. */
   void onTokens(int tokens) {
-    if (router != null) {
-      router.onTokens(attempt, tokens);
-    }
+    report(to -> to.onTokens(attempt, tokens));
   }
 
   /** The prompt is computed. */
   void onPrefillDone() {
-    if (router != null) {
-      router.onPrefillDone(attempt);
-    }
+    report(to -> to.onPrefillDone(attempt));
   }
 
   /** The attempt is in flight, though nothing of it may have come yet. */
   void onAlive() {
-    if (router != null) {
-      router.onAlive(attempt);
-    }
+    report(to -> to.onAlive(attempt));
   }
 
   /**
@@ -69,8 +68,8 @@ record ChosenTarget(
    * @param cachedTokens cached tokens by the engine's usage; negative if it reports none
    */
   void onServed(long cachedTokens) {
-    if (evidence != null && evidence.onServed(cachedTokens) && router != null) {
-      router.onServed(attempt, (int) Math.min(cachedTokens, Integer.MAX_VALUE));
+    if (evidence != null && evidence.onServed(cachedTokens)) {
+      report(to -> to.onServed(attempt, (int) Math.min(cachedTokens, Integer.MAX_VALUE)));
     }
   }
 
@@ -96,8 +95,18 @@ record ChosenTarget(
     if (evidence != null) {
       evidence.onFinished();
     }
+    report(to -> to.onFinished(attempt, success));
+  }
+
+  /** Calls the router, whose failure must not end the request. */
+  private void report(Consumer<FleetRouter> call) {
     if (router != null) {
-      router.onFinished(attempt, success);
+      try {
+        call.accept(router);
+      } catch (RuntimeException e) {
+        LOG.error(
+            "fleet router {} failed at an attempt of worker {}", router.name(), worker.name(), e);
+      }
     }
   }
 }

@@ -113,6 +113,7 @@ public final class GatewayHandler implements Consumer<Exchange> {
             services.metrics(),
             services.log(),
             services.recording());
+    exchange.onOver(tally::abandon); // whatever fails, the request ends with its exchange
     KeyUse key = services.keys().take(exchange.headers());
     if (key == null && !services.keys().isOpen()) {
       services.refuse(exchange, endpoint, tally, KeyGate.unknownKey());
@@ -148,14 +149,15 @@ public final class GatewayHandler implements Consumer<Exchange> {
     } else if (endpoint != Endpoint.OTHER && !exchange.method().equals("POST")) {
       services.refuse(exchange, endpoint, tally, Refusals.wrongMethod("POST"));
     } else {
-      Problem limit = account == null ? null : account.early(exchange, endpoint);
-      if (limit != null) {
-        services.refuse(exchange, endpoint, tally, limit);
-        return;
-      }
       RequestHead head =
           new RequestHead(
               exchange.method(), target.text(), exchange.headers(), exchange.client(), key);
+      Problem limit = account == null ? null : account.early(exchange, endpoint);
+      Problem wrong = limit == null ? NamedModel.problem(head, answers) : limit;
+      if (wrong != null) {
+        services.refuse(exchange, endpoint, tally, wrong);
+        return;
+      }
       new Arrival(shared, exchange, endpoint, head, tally).serve(path);
     }
   }

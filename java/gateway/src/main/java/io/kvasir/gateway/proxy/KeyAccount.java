@@ -38,12 +38,19 @@ final class KeyAccount {
     return refusal(exchange, key.exceeded(services.nowNs(), endpoint.generates()));
   }
 
-  /** Takes what the request is expected to need, or says why it is refused. */
-  @Nullable Problem admit(Exchange exchange, Inbound inbound) {
-    BodyScan body = inbound.body();
-    expectedPrompt = inbound.endpoint().computes() ? Math.max(1, promptTokens(body)) : 0;
+  /**
+   * Takes what the request is expected to need, or says why it is refused. No effect if it was
+   * admitted before.
+   *
+   * @param body its body; null if that is no JSON, or was not read yet
+   */
+  @Nullable Problem admit(Exchange exchange, Endpoint endpoint, @Nullable BodyScan body) {
+    if (grant != null) {
+      return null;
+    }
+    expectedPrompt = endpoint.computes() ? Math.max(1, promptTokens(body)) : 0;
     long output = body == null ? 0 : body.largestOutputLimit();
-    long answers = inbound.endpoint().generates() ? answers(body) : 0;
+    long answers = endpoint.generates() ? answers(body) : 0;
     Admission admission = key.admit(services.nowNs(), expectedPrompt, output, answers);
     grant = admission.grant();
     if (grant != null) {
@@ -56,13 +63,13 @@ final class KeyAccount {
     return body == null ? 1 : Math.min(MOST_ANSWERS, (long) body.n() * body.prompt().count());
   }
 
-  /** The tokens of a prompt, by its bytes, or by those of a body whose prompt has other fields. */
+  /** The tokens of a prompt, or of a body whose prompt has other fields. */
   private static long promptTokens(@Nullable BodyScan body) {
     if (body == null) {
       return 0;
     }
-    long bytes = body.prompt().bytes();
-    return ((bytes > 0 ? bytes : body.length()) + 3L) / 4;
+    long tokens = body.prompt().estimatedTokens();
+    return tokens > 0 ? tokens : (body.length() + 3L) / 4;
   }
 
   /** The tokens that are expected of the request. After {@link #admit}. */
@@ -101,11 +108,13 @@ final class KeyAccount {
    * The request is over.
    *
    * @param status its status
+   * @param sent whether a worker has received it
    * @param promptTokens tokens of its prompt; negative if they are not known
    * @param outputTokens tokens of its answer
    */
-  void onOver(int status, long promptTokens, long outputTokens) {
-    boolean computed = status < FIRST_ERROR || status == Problem.CLIENT_GONE || outputTokens > 0;
+  void onOver(int status, boolean sent, long promptTokens, long outputTokens) {
+    boolean whole = status < FIRST_ERROR || status == Problem.CLIENT_GONE;
+    boolean computed = (sent && whole) || outputTokens > 0;
     long prompt = promptTokens >= 0 ? promptTokens : computed ? expectedPrompt : 0;
     Grant taken = grant;
     if (taken != null) {

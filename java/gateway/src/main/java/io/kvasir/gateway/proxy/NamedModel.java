@@ -6,6 +6,7 @@ import io.kvasir.gateway.openai.FormField;
 import io.kvasir.gateway.route.ModelFleets;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -75,15 +76,45 @@ final class NamedModel {
     return false;
   }
 
-  private static @Nullable String inQuery(String query) {
-    FormField field = FormField.of(FORM, FIELD);
-    if (field == null || query.isEmpty()) {
-      return null;
+  /** The reply to a request that names its model twice, of which engines take the last name. */
+  static Problem repeated() {
+    return Problem.invalid(FIELD, FIELD + " must not be repeated");
+  }
+
+  /**
+   * {@return why a request is refused for the models that its path and query name, whatever its
+   * body names; null if it is not}
+   *
+   * @param head the request
+   * @param answers the gateway's own answers
+   */
+  static @Nullable Problem problem(RequestHead head, OwnAnswers answers) {
+    String target = head.target();
+    int mark = target.indexOf('?');
+    FormField field = mark < 0 ? null : field(target.substring(mark + 1));
+    if (field != null && field.isRepeated()) {
+      return repeated();
     }
+    String inQuery = field == null ? null : orNull(field.value());
+    String inPath = inPath(mark < 0 ? target : target.substring(0, mark));
+    String hidden = isHidden(head, inQuery) ? inQuery : isHidden(head, inPath) ? inPath : null;
+    return hidden == null ? null : answers.unknownModel(hidden, head.key());
+  }
+
+  private static boolean isHidden(RequestHead head, @Nullable String model) {
+    return model != null && !head.allows(model);
+  }
+
+  private static @Nullable String inQuery(String query) {
+    return orNull(field(query).value());
+  }
+
+  private static FormField field(String query) {
+    FormField field = Objects.requireNonNull(FormField.of(FORM, FIELD));
     byte[] bytes = query.getBytes(StandardCharsets.UTF_8);
     field.feed(bytes, 0, bytes.length);
     field.end();
-    return orNull(field.value());
+    return field;
   }
 
   private static @Nullable String inPath(String path) {

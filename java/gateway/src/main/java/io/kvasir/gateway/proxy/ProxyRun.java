@@ -91,7 +91,7 @@ final class ProxyRun implements FirstLeg.Answering {
   void start() {
     exchange.onGone(this::onClientGone);
     services.retries().onRequest();
-    turn.begin();
+    guard(turn::begin);
   }
 
   private void next() {
@@ -128,7 +128,7 @@ final class ProxyRun implements FirstLeg.Answering {
     turn.end();
   }
 
-  /** Whether the request waits in the fleet router's queue. Thread-safe. */
+  /** Whether it waits in the fleet router's queue. Thread-safe. */
   boolean queuedByRouter() {
     return turn.queuedByRouter();
   }
@@ -386,15 +386,14 @@ final class ProxyRun implements FirstLeg.Answering {
 
   private void close(int status) {
     over = true;
-    if (relay != null) {
-      relay.cancel(); // no effect on one that has ended
-    }
-    faults.onAbandoned(services.nowNs());
-    endAttempt(false);
-    first.onOver();
-    turn.leave();
-    tally.close(status);
-    inbound.releaseBody();
-    onOver.accept(this);
+    Release.all(
+        relay == null ? () -> {} : relay::cancel, // no effect on one that has ended
+        () -> faults.onAbandoned(services.nowNs()),
+        () -> endAttempt(false),
+        first::onOver,
+        turn::leave,
+        () -> tally.close(status),
+        inbound::releaseBody,
+        () -> onOver.accept(this));
   }
 }

@@ -22,6 +22,7 @@ final class StreamedBody implements BodyListener {
   private final UpstreamCall call;
   private final Relay relay;
   private final UploadStart upload;
+  private final @Nullable FormModel form;
   private final UploadPace pace;
   private EventLoop.@Nullable Timer timer;
   private boolean waitsForWorker;
@@ -46,6 +47,7 @@ final class StreamedBody implements BodyListener {
     this.call = call;
     this.relay = relay;
     this.upload = upload;
+    this.form = upload.model();
     this.pace =
         new UploadPace(
             settings.bodyTimeoutMs(),
@@ -56,10 +58,13 @@ final class StreamedBody implements BodyListener {
 
   /** Sends what has arrived, and reads on. */
   void start() {
+    if (isRefused()) { // by what came while the request waited
+      return;
+    }
     boolean whole = upload.complete();
-    onBody(upload.take());
+    pass(upload.take());
     if (whole) {
-      onBodyEnd();
+      finish();
     } else {
       exchange.read(this);
       if (waitsForWorker) {
@@ -71,6 +76,26 @@ final class StreamedBody implements BodyListener {
 
   @Override
   public void onBody(ByteBuf bytes) {
+    if (form != null) {
+      form.feed(bytes);
+      if (isRefused()) {
+        bytes.release();
+        return;
+      }
+    }
+    pass(bytes);
+  }
+
+  /** Whether a form must not reach the worker as a whole, which has nothing of its end. */
+  private boolean isRefused() {
+    Problem wrong = form == null ? null : form.problem();
+    if (wrong != null) {
+      relay.onBodyFailed(wrong);
+    }
+    return wrong != null;
+  }
+
+  private void pass(ByteBuf bytes) {
     pace.onBytes(bytes.readableBytes());
     if (!bytes.isReadable()) {
       bytes.release();
@@ -94,6 +119,16 @@ final class StreamedBody implements BodyListener {
 
   @Override
   public void onBodyEnd() {
+    if (form != null) {
+      form.end();
+      if (isRefused()) {
+        return;
+      }
+    }
+    finish();
+  }
+
+  private void finish() {
     complete = true;
     stop();
     upload.onComplete();

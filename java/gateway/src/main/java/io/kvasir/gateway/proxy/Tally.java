@@ -255,6 +255,14 @@ final class Tally {
     return target;
   }
 
+  /** The exchange is over. A request that has not ended by then has failed in the gateway. */
+  void abandon() {
+    if (!closed) {
+      onError("the gateway failed");
+      close(Problem.internal().status());
+    }
+  }
+
   /** The request is over. Repeated calls have no effect. */
   void close(int status) {
     if (closed) {
@@ -262,10 +270,11 @@ final class Tally {
     }
     closed = true;
     long nowNs = System.nanoTime();
-    metrics.onRequest(endpoint, status);
     if (account != null) {
-      account.onOver(status, promptTokens, outputTokens);
+      boolean sent = choice != null || prefill != null;
+      account.onOver(status, sent, promptTokens, outputTokens);
     }
+    metrics.onRequest(endpoint, status);
     TargetMetrics to = target();
     if (to != null && status == 200 && !refused) {
       to.onServed(nowNs - arrivedNs, promptTokens, cachedTokens, outputTokens, matchedTokens());

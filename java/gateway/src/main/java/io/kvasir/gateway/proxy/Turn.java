@@ -58,7 +58,7 @@ final class Turn {
 
   /** Asks for admission. */
   void begin() {
-    switch (admission.arrive(tenant, tokens, admitted)) {
+    switch (admission.arrive(tenant, tokens, admitted, this::onDisplaced)) {
       case ADMITTED -> {
         inService = true;
         onAdmitted.run();
@@ -82,6 +82,17 @@ final class Turn {
           } else {
             end();
             onAdmitted.run();
+          }
+        });
+  }
+
+  /** Another tenant's request has the place in the queue, on any thread. */
+  private void onDisplaced() {
+    loop.execute(
+        () -> {
+          if (!over) {
+            end();
+            onRefused.accept(Refusals.queueFull());
           }
         });
   }

@@ -2,9 +2,10 @@ package io.kvasir.gateway.proxy;
 
 import io.kvasir.exchange.BodyHold;
 import io.kvasir.exchange.Exchange;
-import io.kvasir.gateway.openai.FormField;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A request whose body passes unread, until the beginning of the body is here and it is forwarded.
@@ -12,6 +13,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Confined to the exchange's event loop.
  */
 final class UploadArrival {
+
+  private static final Logger LOG = LoggerFactory.getLogger(UploadArrival.class);
 
   private final Arrival.Shared shared;
   private final Services services;
@@ -40,7 +43,7 @@ final class UploadArrival {
    *
    * @param model finds the model in the body; null if it has no such field
    */
-  void start(@Nullable FormField model) {
+  void start(@Nullable FormModel model) {
     BodyHold hold = services.bodies().open(head.client());
     UploadStart upload =
         new UploadStart(
@@ -51,7 +54,11 @@ final class UploadArrival {
             startsWithoutModel(),
             ready -> {
               try {
-                arrival.forward(HeldBody.unread(ready, hold), ready.model());
+                arrival.forward(HeldBody.unread(ready, hold), model == null ? null : model.value());
+              } catch (RuntimeException e) {
+                LOG.error("a request failed in the gateway itself", e);
+                ready.stop();
+                arrival.refuse(Problem.internal());
               } finally {
                 endReading();
               }

@@ -5,9 +5,7 @@ import io.kvasir.exchange.BodyHold;
 import io.kvasir.exchange.BodyListener;
 import io.kvasir.exchange.EventLoop;
 import io.kvasir.exchange.Exchange;
-import io.kvasir.gateway.openai.FormField;
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.CompositeByteBuf;
 import io.netty.buffer.Unpooled;
 import java.util.function.Consumer;
@@ -41,7 +39,7 @@ final class UploadStart implements BodyListener {
   private final Exchange exchange;
   private final BodyHold hold;
   private final ProxySettings settings;
-  private final @Nullable FormField model;
+  private final @Nullable FormModel model;
   private final long startsWithout;
   private final Consumer<UploadStart> onReady;
   private final Consumer<Problem> onProblem;
@@ -71,7 +69,7 @@ final class UploadStart implements BodyListener {
       Exchange exchange,
       BodyHold hold,
       ProxySettings settings,
-      @Nullable FormField model,
+      @Nullable FormModel model,
       long startsWithout,
       Consumer<UploadStart> onReady,
       Consumer<Problem> onProblem) {
@@ -105,25 +103,15 @@ final class UploadStart implements BodyListener {
       fail(Problem.of(hold.refusal(count)));
       return;
     }
-    if (model != null && !model.isOver()) {
-      feed(model, bytes);
+    if (model != null) {
+      model.feed(bytes);
     }
     first.addComponent(true, bytes);
-    long starts = model == null || model.isOver() ? FIRST_BYTES : startsWithout;
-    if (first.readableBytes() >= starts) {
+    long starts = model == null || model.isKnown() ? FIRST_BYTES : startsWithout;
+    if (first.readableBytes() >= starts || (model != null && model.problem() != null)) {
       begin();
     } else if (!ready && first.readableBytes() > settings.maxBodyBytes()) {
       fail(formTooLarge());
-    }
-  }
-
-  private static void feed(FormField field, ByteBuf bytes) {
-    if (bytes.hasArray()) {
-      int from = bytes.arrayOffset() + bytes.readerIndex();
-      field.feed(bytes.array(), from, from + bytes.readableBytes());
-    } else {
-      byte[] copy = ByteBufUtil.getBytes(bytes);
-      field.feed(copy, 0, copy.length);
     }
   }
 
@@ -134,9 +122,9 @@ final class UploadStart implements BodyListener {
         "a form must name its model within its first " + settings.maxBodyBytes() + " bytes");
   }
 
-  /** The model that a form names; null if it names none, or the body is no form. */
-  @Nullable String model() {
-    return model == null ? null : model.value();
+  /** The model that a form names; null if the body is no form. */
+  @Nullable FormModel model() {
+    return model;
   }
 
   @Override
@@ -158,8 +146,9 @@ final class UploadStart implements BodyListener {
       if (!complete) {
         exchange.pauseBody();
       }
-      if (BodyKinds.looksLikeJson(first)) {
-        fail(Refusals.hiddenJson());
+      Problem wrong = FormModel.problem(first, model);
+      if (wrong != null) {
+        fail(wrong);
       } else if (!complete && !hold.takeUpload()) {
         fail(
             Problem.overloaded(

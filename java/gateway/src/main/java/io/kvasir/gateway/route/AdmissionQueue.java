@@ -2,7 +2,7 @@ package io.kvasir.gateway.route;
 
 import java.util.ArrayDeque;
 import java.util.Deque;
-import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -10,24 +10,26 @@ import org.jspecify.annotations.Nullable;
  * Bounds the requests that a gateway serves at a time. Requests beyond that wait, up to a second
  * bound: those of a tenant in arrival order, the tenants in turn.
  *
- * <p>Turns are those of deficit round robin over the tokens that are expected of requests
- * (Shreedhar and Varghese, 1995): in each round a tenant may start requests of {@value #QUANTUM}
- * tokens, and keeps what it could not use as long as it has requests that wait. So a tenant with
- * long prompts starts as many tokens as one with short prompts, and fewer requests. A tenant may
- * have as many requests in the queue as there are places left, so that a single one fills half of
- * the queue, and there is always room for another one.
+ * <p>Turns are those of start-time fair queueing (Goyal, Vin and Cheng, 1996) over the tokens that
+ * are expected of requests. A tenant's next request has a start: where the tenant's request before
+ * it ends, but not before the start of the request that was started last. The request with the
+ * least start is next. So tenants that always have requests here start equally many tokens, and a
+ * tenant that has had less than that starts next, however many requests of others wait.
  *
- * <p>Thread-safe. Calls are O(tenants), except that leaving the queue is O(queue).
+ * <p>A tenant may have as many requests in the queue as there are places left, so that a single one
+ * fills half of the queue. Beyond that, a request takes the place of the latest one of the tenant
+ * with most, if that has more even then: tenants that fill the queue have equally many places, give
+ * or take one.
+ *
+ * <p>Thread-safe. Calls are O(tenants), except that withdrawing is O(queue).
  */
 public final class AdmissionQueue {
 
-  private static final long QUANTUM = 8_192;
-
   /** The least tokens that count of one request, so that short ones have no end of turns. */
-  private static final long MIN_TOKENS = QUANTUM / 64;
+  private static final long MIN_TOKENS = 128;
 
-  /** The most tokens that count of one request, so that few rounds are needed. */
-  private static final long MAX_TOKENS = 16 * QUANTUM;
+  /** The most tokens that count of one request, so that no tenant waits for ever behind one. */
+  private static final long MAX_TOKENS = 131_072;
 
   /** What became of an arrival. */
   public enum Outcome {
@@ -43,20 +45,25 @@ public final class AdmissionQueue {
   private final int maxQueued;
 
   // Guarded by this.
-  private final Map<String, Flow> flows = new HashMap<>();
-  private final Deque<Flow> turns = new ArrayDeque<>();
+  private final Map<String, Flow> flows = new LinkedHashMap<>();
+
+  /** The start of the request that was started last. */
+  private long lastStart;
+
   private int running;
   private int queued;
 
   /** A request that waits. */
-  private record Waiting(long tokens, Runnable start) {}
+  private record Waiting(long tokens, Runnable start, Runnable displaced) {}
 
-  /** The requests of a tenant that wait. */
+  /** The requests of a tenant that wait. Without any, it stays while its start is to come. */
   private static final class Flow {
 
     private final String tenant;
     private final Deque<Waiting> waiting = new ArrayDeque<>();
-    private long deficit;
+
+    /** The start of its first request. */
+    private long start;
 
     Flow(String tenant) {
       this.tenant = tenant;
@@ -81,26 +88,55 @@ public final class AdmissionQueue {
    * @param tokens tokens that are expected of it, at least 0
    * @param start runs once if the request waits and may start, on the thread that made room; the
    *     request must then {@link #leave}
+   * @param displaced runs once instead if the request must not wait any longer, because one of
+   *     another tenant has its place; on the thread that calls this for the other one
    * @return what becomes of it
    */
-  public synchronized Outcome arrive(String tenant, long tokens, Runnable start) {
-    if (running < maxRunning) {
-      running++;
-      return Outcome.ADMITTED;
+  public Outcome arrive(String tenant, long tokens, Runnable start, Runnable displaced) {
+    long counted = Math.max(MIN_TOKENS, Math.min(tokens, MAX_TOKENS));
+    Waiting arrived = new Waiting(counted, start, displaced);
+    Waiting other = null;
+    synchronized (this) {
+      if (running < maxRunning) {
+        running++;
+        return Outcome.ADMITTED;
+      }
+      int own = tenant.isEmpty() ? 0 : waiting(tenant);
+      if (own >= maxQueued - queued) {
+        other = displace(own + 1);
+        if (other == null) {
+          return Outcome.REFUSED;
+        }
+      }
+      Flow flow = flows.computeIfAbsent(tenant, Flow::new);
+      flow.start = Math.max(flow.start, lastStart);
+      flow.waiting.add(arrived);
+      queued++;
     }
-    Flow flow = flows.get(tenant);
-    int own = flow == null || tenant.isEmpty() ? 0 : flow.waiting.size();
-    if (own >= maxQueued - queued) {
-      return Outcome.REFUSED;
+    if (other != null) {
+      other.displaced().run();
     }
-    if (flow == null) {
-      flow = new Flow(tenant);
-      flows.put(tenant, flow);
-      turns.add(flow);
-    }
-    flow.waiting.add(new Waiting(Math.max(MIN_TOKENS, Math.min(tokens, MAX_TOKENS)), start));
-    queued++;
     return Outcome.WAITS;
+  }
+
+  private int waiting(String tenant) {
+    Flow flow = flows.get(tenant);
+    return flow == null ? 0 : flow.waiting.size();
+  }
+
+  /** Removes the latest request of the tenant with most, if it has more than a number. */
+  private @Nullable Waiting displace(int least) {
+    Flow largest = null;
+    for (Flow flow : flows.values()) {
+      if (largest == null || flow.waiting.size() > largest.waiting.size()) {
+        largest = flow;
+      }
+    }
+    if (largest == null || largest.tenant.isEmpty() || largest.waiting.size() <= least) {
+      return null;
+    }
+    queued--;
+    return largest.waiting.removeLast(); // it has others
   }
 
   /**
@@ -110,20 +146,23 @@ public final class AdmissionQueue {
    * @return false if the action has run or is about to; the request must then {@link #leave}
    */
   public synchronized boolean withdraw(Runnable start) {
-    for (Flow flow : turns) {
+    for (Flow flow : flows.values()) {
       if (flow.waiting.removeIf(each -> each.start().equals(start))) {
         queued--;
-        endIfEmpty(flow);
+        forgetEmpty();
         return true;
       }
     }
     return false;
   }
 
-  private void endIfEmpty(Flow flow) {
-    if (flow.waiting.isEmpty()) {
-      flows.remove(flow.tenant);
-      turns.remove(flow);
+  /** Forgets tenants of whose past nothing follows for their next request. */
+  private void forgetEmpty() {
+    if (queued == 0) {
+      lastStart = 0;
+      flows.clear();
+    } else {
+      flows.values().removeIf(flow -> flow.waiting.isEmpty() && flow.start <= lastStart);
     }
   }
 
@@ -136,21 +175,28 @@ public final class AdmissionQueue {
   }
 
   private synchronized @Nullable Runnable next() {
-    for (Flow flow = turns.peek(); flow != null; flow = turns.peek()) {
-      Waiting first = flow.waiting.element();
-      if (flow.deficit >= first.tokens()) {
-        flow.deficit -= first.tokens();
-        flow.waiting.remove();
-        queued--;
-        endIfEmpty(flow);
-        return first.start();
+    Flow first = null;
+    for (Flow flow : flows.values()) {
+      if (!flow.waiting.isEmpty() && (first == null || isBefore(flow, first))) {
+        first = flow;
       }
-      flow.deficit += QUANTUM;
-      turns.remove();
-      turns.add(flow);
+    }
+    if (first != null) {
+      Waiting next = first.waiting.remove();
+      queued--;
+      lastStart = first.start;
+      first.start += next.tokens();
+      forgetEmpty();
+      return next.start();
     }
     running--;
     return null;
+  }
+
+  private static boolean isBefore(Flow one, Flow other) {
+    return one.start != other.start
+        ? one.start < other.start
+        : one.waiting.element().tokens() < other.waiting.element().tokens();
   }
 
   /** {@return requests in service} */

@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -76,12 +77,12 @@ class KeysCommandTest {
             "-",
             "--startup-probe",
             "--verbose")) {
-      assertThat(gateway.output()).contains("API keys     1 of 1 tenants in ");
+      assertThat(gateway.output()).contains("API keys     1 key of 1 tenant in ");
       assertThat(ask(gateway, first)).isEqualTo(200);
       String second = add("--name bob");
       assertThat(ask(gateway, second)).isEqualTo(401);
       gateway.hangUp();
-      gateway.await("the key", () -> gateway.output().contains("1 API keys come, 0 go, 1 stay"));
+      gateway.await("the key", () -> gateway.output().contains("1 API key comes, 0 go, 1 stays"));
       assertThat(ask(gateway, second)).isEqualTo(200);
 
       Files.writeString(folder.resolve("keys.jsonl"), first + "\n");
@@ -106,6 +107,37 @@ class KeysCommandTest {
           .doesNotContain("not served")
           .doesNotContain(first.substring(16))
           .doesNotContain(second.substring(16));
+    }
+  }
+
+  /** A wrong key file keeps the workers too; a wrong file of workers does not hold up keys. */
+  @Test
+  void aHangUpWithAWrongFileSaysWhatStays() throws Exception {
+    ServingProcess.requireHangUps();
+    Path file = folder.resolve("keys.jsonl");
+    Path config = folder.resolve("serve.yaml");
+    String first = add("--name alice");
+    String good = Files.readString(file);
+    try (ServingProcess engine = ServingProcess.engine()) {
+      String worker = "worker: [" + engine.url() + "]\n";
+      Files.writeString(config, worker);
+      try (ServingProcess gateway =
+          ServingProcess.gateway(
+              List.of(), "--config", config.toString(), "--api-keys-file", file.toString())) {
+        Files.writeString(file, "wrong\n");
+        gateway.hangUp();
+        gateway.await("keys", () -> gateway.output().contains("the API keys stay as they are: "));
+        assertThat(gateway.output())
+            .contains("the workers stay as they are: --api-keys-file is wrong");
+        assertThat(ask(gateway, first)).isEqualTo(200);
+
+        Files.writeString(file, good);
+        String second = add("--name bob");
+        Files.writeString(config, "worker: [nonsense]\n");
+        gateway.hangUp();
+        gateway.await("a key", () -> gateway.output().contains("1 API key comes"));
+        assertThat(ask(gateway, second)).isEqualTo(200);
+      }
     }
   }
 }

@@ -9,7 +9,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.security.SecureRandom;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -57,6 +61,82 @@ class KeyFileTest {
     try (Stream<Path> files = Files.list(folder)) {
       assertThat(files).containsExactly(file);
     }
+  }
+
+  @Test
+  void changesAtTheSameTimeAreAllKept() throws Exception {
+    Path file = folder.resolve("keys");
+    int threads = 4;
+    int each = 10;
+    ExecutorService pool = Executors.newFixedThreadPool(threads);
+    try {
+      List<Future<?>> changes = new ArrayList<>();
+      for (int i = 0; i < threads * each; i++) {
+        String name = "n" + i;
+        changes.add(pool.submit(() -> add(file, name)));
+      }
+      for (Future<?> change : changes) {
+        change.get();
+      }
+    } finally {
+      pool.shutdown();
+    }
+    assertThat(KeyFile.read(file)).hasSize(threads * each);
+    assertThat(mode(file)).isEqualTo("rw-------");
+    KeyFile.update(file, keys -> null);
+    assertThat(KeyFile.read(file)).hasSize(threads * each);
+  }
+
+  private static Void add(Path file, String name) throws IOException {
+    KeyFile.update(
+        file,
+        keys -> {
+          List<ClientKey> all = new ArrayList<>(keys);
+          all.add(key(IssuedKey.next(new SecureRandom()), name, KeyLimits.NONE, null));
+          return all;
+        });
+    return null;
+  }
+
+  /** Another process that changes the file has to wait. */
+  @Test
+  void aFileThatIsChangedIsLocked() throws Exception {
+    Path file = folder.resolve("keys");
+    KeyFile.update(
+        file,
+        keys -> {
+          Path lock = folder.resolve(".keys.lock");
+          String script = "import fcntl,sys;fcntl.lockf(open(sys.argv[1],'w'),6)";
+          assertThat(exitCode("python3", "-c", script, lock.toString())).isNotZero();
+          return List.of();
+        });
+    assertThat(KeyFile.read(file)).isEmpty();
+  }
+
+  private static int exitCode(String... command) {
+    try {
+      return new ProcessBuilder(command).redirectErrorStream(true).start().waitFor();
+    } catch (IOException | InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  @Test
+  void aFileThatIsChangedKeepsItsOwnerAndGroup() throws IOException {
+    Path file = folder.resolve("keys");
+    KeyFile.write(file, List.of());
+    try {
+      Files.setAttribute(file, "unix:uid", 12_345);
+      Files.setAttribute(file, "unix:gid", 12_346);
+    } catch (IOException e) {
+      assertThat(Files.getAttribute(file, "unix:uid")).as("of who is not root").isNotEqualTo(0);
+    }
+    Object owner = Files.getAttribute(file, "unix:uid");
+    Object group = Files.getAttribute(file, "unix:gid");
+    add(file, "n");
+    assertThat(Files.getAttribute(file, "unix:uid")).isEqualTo(owner);
+    assertThat(Files.getAttribute(file, "unix:gid")).isEqualTo(group);
+    assertThat(mode(file)).isEqualTo("rw-------");
   }
 
   private static String mode(Path file) throws IOException {
@@ -166,10 +246,10 @@ class KeyFileTest {
 
     KeyLimits fewer = new KeyLimits(List.of(), 5, 0, 0, 0);
     KeyFile.write(file, List.of(key(stays, "stays", fewer, null)));
-    assertThat(ring.reload()).isEqualTo("0 API keys come, 1 go, 1 stay");
+    assertThat(ring.reload()).isEqualTo("0 API keys come, 1 goes, 1 stays");
     assertThat(ring.find(presenting("x-api-key", goes.text()))).isNull();
     assertThat(ring.find(presenting("x-api-key", stays.text()))).isSameAs(use);
     assertThat(use.fields(0).get("x-ratelimit-remaining-requests")).isEqualTo("4");
-    assertThat(ring.summary()).isEqualTo("1 of 1 tenants in " + file);
+    assertThat(ring.summary()).isEqualTo("1 key of 1 tenant in " + file);
   }
 }

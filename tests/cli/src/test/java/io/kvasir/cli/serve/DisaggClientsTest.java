@@ -4,11 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.kvasir.testing.harness.LongRuns;
 import java.io.IOException;
+import java.net.BindException;
 import java.net.ServerSocket;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Tag;
@@ -86,12 +88,12 @@ class DisaggClientsTest {
       String keys =
           ",flavor=" + protocol.flavor + ",role=" + role + ",disagg=" + protocol.connector;
       if (protocol == Protocol.NIXL_PUSH && role.equals("prefill")) {
-        int port = freePort();
+        int port = freePorts();
         options.addAll(List.of("--kv-engine-id", "p0", "--side-channel-port", "" + port));
         keys += ",engine_id=p0_dp{r},side_channel=127.0.0.1:" + port;
       }
       if (protocol == Protocol.MOONCAKE && role.equals("prefill")) {
-        int port = freePort();
+        int port = freePorts();
         options.addAll(List.of("--bootstrap-port", "" + port));
         keys += ",bootstrap=127.0.0.1:" + port;
       }
@@ -122,7 +124,7 @@ class DisaggClientsTest {
           "KVASIR_METRICS",
           String.join(",", pages),
           "KVASIR_WITHOUT",
-          protocol == Protocol.BOOTSTRAP ? "responses,messages" : "");
+          protocol == Protocol.BOOTSTRAP ? "responses,messages,choices" : "");
     }
 
     @Override
@@ -133,11 +135,25 @@ class DisaggClientsTest {
     }
   }
 
-  /** A port whose next ones are probably free, too. */
-  private static int freePort() throws IOException {
-    try (ServerSocket socket = new ServerSocket(0)) {
-      return socket.getLocalPort();
+  /** The first of {@link #RANKS} free ports, below those of connections, which stay taken a while. */
+  private static int freePorts() throws IOException {
+    for (int tries = 0; tries < 100; tries++) {
+      int first = ThreadLocalRandom.current().nextInt(20_000, 32_000);
+      List<ServerSocket> held = new ArrayList<>();
+      try {
+        for (int rank = 0; rank < RANKS; rank++) {
+          held.add(new ServerSocket(first + rank));
+        }
+        return first;
+      } catch (BindException e) {
+        // The next ones may be free.
+      } finally {
+        for (ServerSocket socket : held) {
+          socket.close();
+        }
+      }
     }
+    throw new IOException("no free ports");
   }
 
   /** The usual protocol of vLLM; in the long form all. */

@@ -9,8 +9,8 @@ package io.kvasir.benchmarks.proxy;
  * @param chunkUs median time from the engine's write of a chunk to the client's read, at that pace
  * @param firstByteUs median time from request to first byte, without the engine's own time
  * @param firstByteP99Us 99 of 100 first bytes took no longer
- * @param cpuUsPerStream CPU time of the whole process for each of the streams whose first bytes were
- *     measured, which have ten chunks
+ * @param cpuUsPerStream CPU time of the whole process for each of the streams whose first bytes
+ *     were measured, which have ten chunks
  * @param requestsPerSecond short requests at saturation
  * @param cpuUsPerRequest CPU time of the whole process for each of them
  */

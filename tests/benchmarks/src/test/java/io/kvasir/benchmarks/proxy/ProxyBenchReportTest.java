@@ -15,7 +15,8 @@ class ProxyBenchReportTest {
 
   private static final ServerFigures DIRECT =
       new ServerFigures(Double.NaN, 6000, 30, 100, 200, Double.NaN, 50_000, Double.NaN);
-  private static final ServerFigures NGINX = new ServerFigures(25, 6000, 130, 600, 900, 300, 12_000, 20);
+  private static final ServerFigures NGINX =
+      new ServerFigures(25, 6000, 130, 600, 900, 300, 12_000, 20);
 
   @Test
   void ratiosAreOfTheSameRoundWithoutTheEnginesShare() {
@@ -89,8 +90,10 @@ class ProxyBenchReportTest {
         NGINX,
         new ServerFigures(cpuUs, 6000, 230, firstByteUs, 2000, 700, requestsPerSecond, 50),
         new ServerFigures(cpuUs, 6000, 230, firstByteUs + 7, 2000, 710, requestsPerSecond - 1, 61),
-        new ServerFigures(cpuUs, 6000, 230, firstByteUs + 100, 2000, 720, requestsPerSecond - 2, 90),
-        new ServerFigures(cpuUs, 6000, 230, firstByteUs + 300, 2000, 770, requestsPerSecond / 2, 80));
+        new ServerFigures(
+            cpuUs, 6000, 230, firstByteUs + 100, 2000, 720, requestsPerSecond - 2, 90),
+        new ServerFigures(
+            cpuUs, 6000, 230, firstByteUs + 300, 2000, 770, requestsPerSecond / 2, 80));
   }
 
   private static ProxyBenchReport report(List<ProxyRound> rounds) {

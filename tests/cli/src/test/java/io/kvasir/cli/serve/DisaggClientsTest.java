@@ -135,7 +135,9 @@ class DisaggClientsTest {
     }
   }
 
-  /** The first of {@link #RANKS} free ports, below those of connections, which stay taken a while. */
+  /**
+   * The first of {@link #RANKS} free ports, below those of connections, which stay taken a while.
+   */
   private static int freePorts() throws IOException {
     for (int tries = 0; tries < 100; tries++) {
       int first = ThreadLocalRandom.current().nextInt(20_000, 32_000);

@@ -275,7 +275,9 @@ final class StepObservations {
     }
   }
 
-  /** At powers of two, so that the log does not grow with an engine whose times are never steady. */
+  /**
+   * At powers of two, so that the log does not grow with an engine whose times are never steady.
+   */
   private void noteChange() {
     changes++;
     if (Long.bitCount(changes) == 1) {

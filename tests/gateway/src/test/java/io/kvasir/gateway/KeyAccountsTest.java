@@ -36,7 +36,7 @@ class KeyAccountsTest {
     HookedPolicy.endFailure = null;
   }
 
-  private TestGateway.Builder keyed(ScriptedEngine... engines) {
+  private TestGatewayBuilder keyed(ScriptedEngine... engines) {
     return TestGateway.of(engines).keys(folder.resolve("keys"), false);
   }
 

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "cuda_shim.hpp"
+#include "kernel_list.hpp"
 
 // The kernels; the shim must be included before them.
 #include "../../native/src/cuda/kernels.cu"
@@ -73,39 +74,9 @@ Kernel entry(const char* name) {
   return {name, prepare<kernel>};
 }
 
-#define KERNEL(name) entry<&name>(#name)
+#define KERNEL(name) entry<&name>(#name),
 
-// clang-format off
-const Kernel kKernels[] = {
-    KERNEL(kvasir_hash_chain),
-    KERNEL(kvasir_hash_local),
-    KERNEL(kvasir_kv_stamp),
-    KERNEL(kvasir_module_abi),
-    KERNEL(kvasir_pool_clear),
-    KERNEL(kvasir_pool_commit_check),
-    KERNEL(kvasir_pool_commit_claim),
-    KERNEL(kvasir_pool_commit_finish),
-    KERNEL(kvasir_pool_commit_name),
-    KERNEL(kvasir_pool_commit_plan),
-    KERNEL(kvasir_pool_commit_sequential),
-    KERNEL(kvasir_pool_extend_grow),
-    KERNEL(kvasir_pool_extend_plan),
-    KERNEL(kvasir_pool_initialise),
-    KERNEL(kvasir_pool_lease_admit),
-    KERNEL(kvasir_pool_lease_match),
-    KERNEL(kvasir_pool_lease_plan),
-    KERNEL(kvasir_pool_lease_unpin),
-    KERNEL(kvasir_pool_list_victims),
-    KERNEL(kvasir_pool_occupancy),
-    KERNEL(kvasir_pool_release_drop),
-    KERNEL(kvasir_pool_release_plan),
-    KERNEL(kvasir_pool_release_queue),
-    KERNEL(kvasir_pool_submission),
-    KERNEL(kvasir_pool_take_victims),
-    KERNEL(kvasir_probe),
-    KERNEL(shim_diverging_kernel),
-};
-// clang-format on
+const Kernel kKernels[] = {KVASIR_KERNELS(KERNEL) KERNEL(shim_diverging_kernel)};
 
 std::mutex one_launch;
 jmp_buf launch_frame;

@@ -70,6 +70,9 @@ void Machine::run(const std::vector<Grid>& grids, uint32_t threads) {
       detector_.enter(thread.block->first_thread + thread.number);
     }
     advance(thread, steps);
+    if (!thread.pending.empty() && random_.below(4) == 0) {
+      show_one(thread);
+    }
     if (thread.waits || thread.ended) {
       // A meeting that this thread completed has added others.
       ready_.erase(std::find(ready_.begin(), ready_.end(), current));
@@ -108,6 +111,7 @@ void Machine::enter(uint32_t place, const Grid& grid, uint32_t index, uint32_t f
     thread.number = number;
     thread.pc = 0;
     thread.waits = thread.ended = false;
+    thread.pending.clear();
     thread.bits.resize(std::max<size_t>(thread.bits.size(), kernel.registers));
     thread.undefined.assign(kernel.registers, 0xff);
     thread.local.assign(kernel.local_bytes, 0xa5);
@@ -133,6 +137,9 @@ void Machine::advance(Thread& thread, uint32_t quantum) {
           thread.pc++;
           continue;
         }
+      }
+      if (!thread.pending.empty() && (self->op == Op::kFence || self->op == Op::kReturn)) {
+        return;  // waits until all its stores are visible
       }
       if (self->op == Op::kBranch) {
         thread.pc = self->target;
@@ -185,7 +192,7 @@ void Machine::execute(Thread& thread, const Instruction& self) {
         meet_warp(thread, self);
         return;
       }
-      Value in[4];
+      Value in[5];
       for (int i = 0; i < self.ins; i++) {
         in[i] = read(thread, self.in[i]);
       }
@@ -253,16 +260,13 @@ void Machine::access(Thread& thread, const Instruction& self) {
       change(thread, self, one);
     } else if (self.op == Op::kStore) {
       const Value value = read(thread, self.in[1 + i]);
-      std::memcpy(one.data, &value.bits, bytes);
-      for (uint32_t byte = 0; one.undefined != nullptr && byte < bytes; byte++) {
-        one.undefined[byte] = value.undefined >> byte & 1;
+      if (self.space == Space::kGlobal) {
+        store_later(thread, one, value, bytes);
+      } else {
+        store_now({one, value, bytes});
       }
     } else {
-      Value value;
-      std::memcpy(&value.bits, one.data, bytes);
-      for (uint32_t byte = 0; one.undefined != nullptr && byte < bytes; byte++) {
-        value.undefined |= static_cast<uint8_t>(one.undefined[byte] << byte);
-      }
+      Value value = load(thread, one, bytes);
       if (self.type.is_signed && bytes < 8) {
         const uint32_t free = 64 - self.type.bits;
         value.bits = static_cast<uint64_t>(static_cast<int64_t>(value.bits << free) >> free);
@@ -275,11 +279,8 @@ void Machine::access(Thread& thread, const Instruction& self) {
 
 void Machine::change(Thread& thread, const Instruction& self, const Bytes& bytes) {
   const uint32_t size = self.type.bytes();
-  Value old;
-  std::memcpy(&old.bits, bytes.data, size);
-  for (uint32_t byte = 0; bytes.undefined != nullptr && byte < size; byte++) {
-    old.undefined |= static_cast<uint8_t>(bytes.undefined[byte] << byte);
-  }
+  show_those_of(thread, bytes.data, size);
+  const Value old = load(thread, bytes, size);
   defined(old, self.type);
   const uint64_t given = defined(read(thread, self.in[1]), self.type);
   uint64_t changed = old.bits;

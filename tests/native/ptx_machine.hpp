@@ -8,7 +8,8 @@
 //   - lanes of a warp at different operations, under a mask without themselves or with lanes that
 //     have ended; a value taken from a lane that does not take part;
 //   - threads that wait for others for ever, and a launch without end.
-// Data races are found as race_detector.hpp says. A stale value of a relaxed load is not simulated.
+// Data races are found as race_detector.hpp says. Stores become visible late and in any order that
+// fences and barriers allow (ptx_stores.cpp); loads happen in order.
 #pragma once
 
 #include <string>
@@ -47,13 +48,23 @@ class Machine {
  private:
   struct Block;
 
+  // A store that only its thread sees.
+  struct Pending {
+    Bytes to;
+    Value value;
+    uint32_t bytes;
+
+    bool overlaps(const uint8_t* other, uint32_t count) const;
+  };
+
   struct Thread {
     Block* block = nullptr;
     uint32_t number = 0;  // in the block
     uint32_t pc = 0;
     bool waits = false;
     bool ended = false;
-    Value given[4];  // at a meeting
+    Value given[5];  // at a meeting
+    std::vector<Pending> pending;
     std::vector<uint64_t> bits;
     std::vector<uint8_t> undefined;
     std::vector<uint8_t> local;
@@ -86,6 +97,12 @@ class Machine {
   Bytes reach(Thread& thread, const Instruction& self, uint64_t address, uint64_t bytes);
   void watch(const Instruction& self, const uint8_t* data, uint32_t bytes);
   void change(Thread& thread, const Instruction& self, const Bytes& bytes);
+  void store_later(Thread& thread, const Bytes& to, Value value, uint32_t bytes);
+  void show_one(Thread& thread);
+  void show_all(Thread& thread);
+  void show_those_of(Thread& thread, const uint8_t* data, uint32_t bytes);
+  static void store_now(const Pending& pending);
+  static Value load(const Thread& thread, const Bytes& from, uint32_t bytes);
   void end(Thread& thread);
   void meet_block(Thread& thread, const Instruction& self);
   void meet_warp(Thread& thread, const Instruction& self);

@@ -168,6 +168,20 @@ void races_are_found() {
   CHECK(outcome_of("atom.global.add.u32 %r6, [%rd1], 1;\n", 2, 1).words[0] == 64);
 }
 
+// A block that sees the second of two strong stores must not rely on the first without fences.
+void stores_become_visible_in_any_order() {
+  const auto two_stores = [](const char* between) {
+    return std::string("@!%p1 bra $L__BB0_2;\nsetp.eq.s32 %p2, %r2, 0;\n@%p2 bra $L__BB0_1;\n") +
+           "ld.volatile.global.u32 %r6, [%rd1];\nmembar.gl;\n" +
+           "ld.volatile.global.u32 %r7, [%rd1+8];\nsetp.eq.s32 %p3, %r6, %r7;\n" +
+           "setp.eq.s32 %p4, %r6, 0;\nor.pred %p5, %p3, %p4;\n@%p5 bra $L__BB0_2;\n" +
+           "ld.global.u32 %r8, [%rd1+-8];\n$L__BB0_1:\n" + "st.volatile.global.u32 [%rd1+8], 1;\n" +
+           between + "st.volatile.global.u32 [%rd1], 1;\n$L__BB0_2:\n";
+  };
+  CHECK(outcome_of(two_stores("membar.gl;\n"), 2, 400).fault.empty());
+  CHECK(!outcome_of(two_stores(""), 2, 400).fault.empty());
+}
+
 // `text` computes %rd4 or %r6 of %rd10 to %rd12; their low halves are in %r10 to %r12.
 uint64_t computed(const std::string& text, uint64_t a, uint64_t b, uint64_t c) {
   std::string body;
@@ -254,6 +268,7 @@ int main() {
   ptx::barriers_have_every_thread();
   ptx::lanes_meet_at_one_operation();
   ptx::races_are_found();
+  ptx::stores_become_visible_in_any_order();
   ptx::arithmetic_is_that_of_the_manual();
   std::puts("ptx_machine_test: ok");
   return 0;

@@ -32,6 +32,7 @@ void Machine::meet_block(Thread& thread, const Instruction& self) {
   if (block.barrier.arrived != 0 && block.barrier.pc != thread.pc) {
     throw Fault("threads of a block at different barriers");
   }
+  show_all(thread);
   block.barrier.pc = thread.pc;
   if (++block.barrier.arrived < threads_per_block_) {
     thread.waits = true;
@@ -72,6 +73,9 @@ void Machine::meet_warp(Thread& thread, const Instruction& self) {
     }
   } else if (meeting.pc != thread.pc || meeting.mask != mask) {
     throw Fault("lanes of a warp at different operations");
+  }
+  if (self.op == Op::kWarpBarrier) {
+    show_all(thread);
   }
   meeting.arrived |= 1u << lane;
   if (meeting.arrived != mask) {

@@ -18,6 +18,7 @@ class Memory {
  public:
   // An open memory takes every address that it does not know for one of the host's.
   explicit Memory(bool open = false) : open_(open) {}
+  void close() { open_ = false; }
 
   // `written` says that the host may write it at any time. Otherwise its bytes are undefined until
   // a kernel writes them, or the host says that it did.

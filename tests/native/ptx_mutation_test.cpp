@@ -4,6 +4,10 @@
 // The seed KVASIR_FUZZ_SEED (1) selects the statements that are removed; KVASIR_LONG=1 removes each
 // that the histories reach, one after the other.
 
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <map>
 #include <sstream>
@@ -61,8 +65,8 @@ std::string without_line(const std::string& text, uint32_t removed) {
 
 // How the same histories fail; empty if they do not.
 std::string failure_without(const std::string& text, const Site& site) {
-  ptx::Module module(without_line(text, site.line));
   return failure_of([&] {
+    ptx::Module module(without_line(text, site.line));
     for (uint64_t seed = 1; seed <= kSeeds; seed++) {
       PtxDevice device(module);
       run_history(device, seed, kSteps, [&] {
@@ -73,6 +77,33 @@ std::string failure_without(const std::string& text, const Site& site) {
       });
     }
   });
+}
+
+// The same in a process of its own: what the kernels damage may also crash the histories, or let
+// them run for ever.
+std::string failure_in_child(const std::string& text, const Site& site) {
+  int ends[2];
+  CHECK(pipe(ends) == 0);
+  std::fflush(stdout);
+  const pid_t child = fork();
+  CHECK(child >= 0);
+  if (child == 0) {
+    const rlimit seconds{30, 30};
+    setrlimit(RLIMIT_CPU, &seconds);
+    const std::string failure = failure_without(text, site);
+    const ssize_t written = write(ends[1], failure.data(), failure.size());
+    _exit(written == static_cast<ssize_t>(failure.size()) ? 0 : 1);
+  }
+  close(ends[1]);
+  std::string failure;
+  char buffer[512];
+  for (ssize_t bytes = 0; (bytes = read(ends[0], buffer, sizeof buffer)) > 0;) {
+    failure.append(buffer, static_cast<size_t>(bytes));
+  }
+  close(ends[0]);
+  int status = 0;
+  CHECK(waitpid(child, &status, 0) == child);
+  return status == 0 ? failure : "the test is ended by signal " + std::to_string(WTERMSIG(status));
 }
 
 int run(const std::string& path) {
@@ -89,7 +120,7 @@ int run(const std::string& path) {
   }
   std::map<std::string, Count> counts;
   for (const Site& site : sites) {
-    const std::string failure = failure_without(text, site);
+    const std::string failure = failure_in_child(text, site);
     Count& count = counts[site.opcode];
     count.removed++;
     count.noticed += failure.empty() ? 0 : 1;

@@ -13,6 +13,7 @@
 
 #include "cuda_shim.hpp"
 #include "kernel_list.hpp"
+#include "ptx_launches.hpp"
 
 // The kernels; the shim must be included before them.
 #include "../../native/src/cuda/kernels.cu"
@@ -92,8 +93,23 @@ bool carried_out(const Launch& launch) {
   if (_setjmp(launch_frame) != 0) {
     return false;
   }
-  launch.run();
+  try {
+    launch.run();
+  } catch (const ptx::Fault& fault) {
+    std::snprintf(failed_check, sizeof failed_check, "%s, seed %llu", fault.what(),
+                  static_cast<unsigned long long>(g_seed));
+    return false;
+  }
   return true;
+}
+
+// Only the shim has the kernel that is not of the module.
+Launch prepare(const Kernel& kernel, uint32_t blocks, uint32_t threads, void** parameters) {
+  Launch launch = kernel.prepare(blocks, threads, parameters);
+  if (ptx_launches() != nullptr && kernel.name != std::string("shim_diverging_kernel")) {
+    launch.run = ptx_launches()->prepare(kernel.name, blocks, threads, parameters);
+  }
+  return launch;
 }
 
 const Kernel* find(const std::string& name) {
@@ -120,6 +136,9 @@ inline void seed_launches(uint64_t seed) {
   const std::lock_guard<std::mutex> lock(one_launch);
   g_seed = seed;
   shim::Scheduler::get().seed(g_seed);
+  if (ptx_launches() != nullptr) {
+    ptx_launches()->seed(seed);
+  }
 }
 
 }  // namespace

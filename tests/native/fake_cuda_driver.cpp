@@ -7,7 +7,8 @@
 // stream if a stream is destroyed or the module unloaded with work pending, or if memory is freed
 // that pending work may use: every word in memory that the work may use counts as an address.
 // Allocated memory contains garbage; copies and fills must stay within it. Resources left when the
-// last context is destroyed are reported on the error stream.
+// last context is destroyed are reported on the error stream. KVASIR_TEST_DEVICE=ptx runs the PTX
+// of the kernels instead, which must then stay within allocated memory: ptx_launches.hpp.
 //
 // KVASIR_FAKE_CUDA_SEED seeds what happens by chance. KVASIR_FAKE_CUDA_BYTES sets the size of the
 // device's memory. KVASIR_FAKE_CUDA_FAULT=CALL:N:CODE makes the N-th call of a function fail.
@@ -142,7 +143,7 @@ EXPORT CUresult cuMemAlloc_v2(CUdeviceptr* memory, size_t bytes) {
     if (bytes == 0 || bytes > owner.total_bytes - owner.used_bytes) {
       return bytes == 0 ? kInvalidValue : kOutOfMemory;
     }
-    *memory = take(owner.device, bytes, kDeviceAlignment);
+    *memory = take(owner.device, bytes, kDeviceAlignment, false);
     owner.used_bytes += bytes;
     return *memory == 0 ? kOutOfMemory : kSuccess;
   });
@@ -157,6 +158,7 @@ EXPORT CUresult cuMemFree_v2(CUdeviceptr memory) {
     owner.require_unused(memory, "device memory is freed that pending work may use");
     owner.used_bytes -= piece->second;
     owner.device.erase(piece);
+    forget_memory(memory);
     std::free(pointer(memory));
     return kSuccess;
   });
@@ -167,7 +169,7 @@ EXPORT CUresult cuMemHostAlloc(void** memory, size_t bytes, unsigned flags) {
     if (flags != 3) {  // portable, mapped
       return kInvalidValue;
     }
-    *memory = pointer(take(owner.pinned, bytes, kPage));
+    *memory = pointer(take(owner.pinned, bytes, kPage, true));
     return *memory == nullptr ? kOutOfMemory : kSuccess;
   });
 }
@@ -179,6 +181,7 @@ EXPORT CUresult cuMemFreeHost(void* memory) {
     if (owner.pinned.erase(address_of(memory)) == 0) {
       return kInvalidValue;
     }
+    forget_memory(address_of(memory));
     std::free(memory);
     return kSuccess;
   });
@@ -188,7 +191,11 @@ EXPORT CUresult cuMemHostRegister_v2(void* memory, size_t bytes, unsigned flags)
   return in_context("cuMemHostRegister", [=](Driver& owner) -> CUresult {
     const uint64_t address = address_of(memory);
     const bool fits = flags == 3 && bytes > 0 && address % kPage == 0;
-    return fits && owner.registered.emplace(address, bytes).second ? kSuccess : kInvalidValue;
+    if (!fits || !owner.registered.emplace(address, bytes).second) {
+      return kInvalidValue;
+    }
+    know_memory(address, bytes, true);
+    return kSuccess;
   });
 }
 
@@ -202,6 +209,7 @@ EXPORT CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr* mapped, void* memory, 
 EXPORT CUresult cuMemHostUnregister(void* memory) {
   return in_context("cuMemHostUnregister", [=](Driver& owner) -> CUresult {
     owner.require_unused(address_of(memory), "memory is unregistered that pending work may use");
+    forget_memory(address_of(memory));
     return owner.registered.erase(address_of(memory)) == 1 ? kSuccess : kInvalidValue;
   });
 }
@@ -356,6 +364,7 @@ EXPORT CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, vo
     }
     owner.submit(handle(stream), {[=]() -> const char* {
                                     std::memmove(pointer(to), pointer(from), bytes);
+                                    written_memory(to, bytes);
                                     return nullptr;
                                   },
                                   {to, from}});
@@ -371,6 +380,7 @@ EXPORT CUresult cuMemsetD8Async(CUdeviceptr memory, unsigned char value, size_t 
     }
     owner.submit(handle(stream), {[=]() -> const char* {
                                     std::memset(pointer(memory), value, bytes);
+                                    written_memory(memory, bytes);
                                     return nullptr;
                                   },
                                   {memory}});
@@ -388,7 +398,7 @@ EXPORT CUresult cuLaunchKernel(void* function, unsigned blocks, unsigned blocks_
     if (!plain || blocks == 0 || threads == 0 || stream == nullptr || function == nullptr) {
       return kInvalidValue;
     }
-    Launch launch = static_cast<const Kernel*>(function)->prepare(blocks, threads, parameters);
+    Launch launch = prepare(*static_cast<const Kernel*>(function), blocks, threads, parameters);
     const std::vector<uint64_t> words = launch.words;
     owner.submit(handle(stream), {[launch] { return carry_out(launch); }, words});
     owner.hangs |= owner.launches_to_hang > 0 && --owner.launches_to_hang == 0;

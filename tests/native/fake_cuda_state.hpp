@@ -218,13 +218,32 @@ inline thread_local void* current_context = nullptr;
 inline void* pointer(uint64_t address) { return reinterpret_cast<void*>(address); }
 inline uint64_t address_of(const void* memory) { return reinterpret_cast<uint64_t>(memory); }
 
-inline uint64_t take(Pieces& pieces, uint64_t bytes, uint64_t alignment) {
+// Tells the interpreter of PTX, if it runs the kernels, what they may reach.
+inline void know_memory(uint64_t address, uint64_t bytes, bool written) {
+  if (ptx_launches() != nullptr) {
+    ptx_launches()->memory.close();
+    ptx_launches()->memory.add(pointer(address), bytes, written);
+  }
+}
+inline void forget_memory(uint64_t address) {
+  if (ptx_launches() != nullptr) {
+    ptx_launches()->memory.remove(pointer(address));
+  }
+}
+inline void written_memory(uint64_t address, uint64_t bytes) {
+  if (ptx_launches() != nullptr) {
+    ptx_launches()->memory.written_by_host(address, bytes);
+  }
+}
+
+inline uint64_t take(Pieces& pieces, uint64_t bytes, uint64_t alignment, bool written) {
   void* memory = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
   if (memory == nullptr) {
     return 0;
   }
   std::memset(memory, 0xa5, bytes);
   pieces[address_of(memory)] = bytes;
+  know_memory(address_of(memory), bytes, written);
   return address_of(memory);
 }
 

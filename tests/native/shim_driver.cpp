@@ -1,5 +1,6 @@
 // Runs the kernels for Java's tests on the CPU: the equivalent of cuLaunchKernel, over the shim. A
-// failed check throws a Java exception. ShimLibrary.java is the Java side.
+// failed check throws a Java exception. ShimLibrary.java is the Java side. KVASIR_TEST_DEVICE=ptx
+// runs their PTX instead: ptx_launches.hpp.
 
 #include <jni.h>
 
@@ -27,8 +28,8 @@ extern "C" JNIEXPORT jint JNICALL Java_io_kvasir_engine_device_ShimLibrary_launc
     return kInvalidDeviceFunction;
   }
   const char* failure =
-      carry_out(kernel->prepare(static_cast<uint32_t>(blocks), static_cast<uint32_t>(threads),
-                                reinterpret_cast<void**>(parameters)));
+      carry_out(prepare(*kernel, static_cast<uint32_t>(blocks), static_cast<uint32_t>(threads),
+                        reinterpret_cast<void**>(parameters)));
   if (failure != nullptr) {
     throw_assertion_error(env, failure);
   }

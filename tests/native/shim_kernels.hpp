@@ -12,6 +12,8 @@
 #include <utility>
 
 #include "cuda_shim.hpp"
+#include "kernel_list.hpp"
+#include "ptx_launches.hpp"
 
 // The kernels; the shim must be included before them.
 #include "../../native/src/cuda/kernels.cu"
@@ -73,39 +75,9 @@ Kernel entry(const char* name) {
   return {name, prepare<kernel>};
 }
 
-#define KERNEL(name) entry<&name>(#name)
+#define KERNEL(name) entry<&name>(#name),
 
-// clang-format off
-const Kernel kKernels[] = {
-    KERNEL(kvasir_hash_chain),
-    KERNEL(kvasir_hash_local),
-    KERNEL(kvasir_kv_stamp),
-    KERNEL(kvasir_module_abi),
-    KERNEL(kvasir_pool_clear),
-    KERNEL(kvasir_pool_commit_check),
-    KERNEL(kvasir_pool_commit_claim),
-    KERNEL(kvasir_pool_commit_finish),
-    KERNEL(kvasir_pool_commit_name),
-    KERNEL(kvasir_pool_commit_plan),
-    KERNEL(kvasir_pool_commit_sequential),
-    KERNEL(kvasir_pool_extend_grow),
-    KERNEL(kvasir_pool_extend_plan),
-    KERNEL(kvasir_pool_initialise),
-    KERNEL(kvasir_pool_lease_admit),
-    KERNEL(kvasir_pool_lease_match),
-    KERNEL(kvasir_pool_lease_plan),
-    KERNEL(kvasir_pool_lease_unpin),
-    KERNEL(kvasir_pool_list_victims),
-    KERNEL(kvasir_pool_occupancy),
-    KERNEL(kvasir_pool_release_drop),
-    KERNEL(kvasir_pool_release_plan),
-    KERNEL(kvasir_pool_release_queue),
-    KERNEL(kvasir_pool_submission),
-    KERNEL(kvasir_pool_take_victims),
-    KERNEL(kvasir_probe),
-    KERNEL(shim_diverging_kernel),
-};
-// clang-format on
+const Kernel kKernels[] = {KVASIR_KERNELS(KERNEL) KERNEL(shim_diverging_kernel)};
 
 std::mutex one_launch;
 jmp_buf launch_frame;
@@ -121,8 +93,23 @@ bool carried_out(const Launch& launch) {
   if (_setjmp(launch_frame) != 0) {
     return false;
   }
-  launch.run();
+  try {
+    launch.run();
+  } catch (const ptx::Fault& fault) {
+    std::snprintf(failed_check, sizeof failed_check, "%s, seed %llu", fault.what(),
+                  static_cast<unsigned long long>(g_seed));
+    return false;
+  }
   return true;
+}
+
+// Only the shim has the kernel that is not of the module.
+Launch prepare(const Kernel& kernel, uint32_t blocks, uint32_t threads, void** parameters) {
+  Launch launch = kernel.prepare(blocks, threads, parameters);
+  if (ptx_launches() != nullptr && kernel.name != std::string("shim_diverging_kernel")) {
+    launch.run = ptx_launches()->prepare(kernel.name, blocks, threads, parameters);
+  }
+  return launch;
 }
 
 const Kernel* find(const std::string& name) {
@@ -149,6 +136,9 @@ inline void seed_launches(uint64_t seed) {
   const std::lock_guard<std::mutex> lock(one_launch);
   g_seed = seed;
   shim::Scheduler::get().seed(g_seed);
+  if (ptx_launches() != nullptr) {
+    ptx_launches()->seed(seed);
+  }
 }
 
 }  // namespace

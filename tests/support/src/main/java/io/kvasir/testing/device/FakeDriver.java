@@ -41,6 +41,16 @@ public final class FakeDriver {
   }
 
   /**
+   * Whether nvcc was there to make PTX of the kernels, which the driver interprets if
+   * KVASIR_TEST_DEVICE is ptx.
+   *
+   * @return true if so
+   */
+  public static boolean hasPtx() {
+    return Files.exists(FOLDER.resolveSibling("kernels.ptx"));
+  }
+
+  /**
    * Runs a class on this process's class path in a new process that loads the driver.
    *
    * @param variables environment variables that the driver reads, such as faults

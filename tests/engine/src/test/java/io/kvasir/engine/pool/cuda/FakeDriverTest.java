@@ -1,6 +1,7 @@
 package io.kvasir.engine.pool.cuda;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 import io.kvasir.testing.device.FakeDriver;
 import java.io.IOException;
@@ -23,6 +24,13 @@ class FakeDriverTest {
   @ValueSource(strings = {"device", "history", "memory", "close"})
   void theBindingWorksAndGivesEverythingBack(String what) throws Exception {
     assertWell(Map.of(), what);
+  }
+
+  /** What nvcc made of the kernels, interpreted. */
+  @Test
+  void historiesOnThePtxOfTheKernelsEqualTheNaivePool() throws Exception {
+    assumeThat(FakeDriver.hasPtx()).as("the build found an nvcc").isTrue();
+    assertWell(Map.of("KVASIR_TEST_DEVICE", "ptx"), "history");
   }
 
   @Test

@@ -1,0 +1,63 @@
+#include "ptx_module.hpp"
+
+#include <cstdio>
+#include <fstream>
+#include <sstream>
+
+namespace ptx {
+
+Kernel& Module::kernel(const std::string& name) {
+  for (Kernel& kernel : kernels_) {
+    if (kernel.name == name) {
+      return kernel;
+    }
+  }
+  throw Fault("no kernel " + name + " in the PTX");
+}
+
+uint64_t Kernel::reached() const {
+  uint64_t reached = 0;
+  for (const Instruction& instruction : code) {
+    reached += instruction.executed > 0 ? 1 : 0;
+  }
+  return reached;
+}
+
+void Module::print_coverage() const {
+  std::map<std::string, uint64_t> opcodes = opcodes_;
+  uint64_t instructions = 0;
+  uint64_t reached = 0;
+  std::puts("| kernel | PTX instructions | reached | % |\n|---|---:|---:|---:|");
+  const auto row = [](const char* name, uint64_t all, uint64_t some) {
+    std::printf("| %s | %llu | %llu | %.0f |\n", name, static_cast<unsigned long long>(all),
+                static_cast<unsigned long long>(some),
+                100.0 * static_cast<double>(some) / static_cast<double>(all));
+  };
+  for (const Kernel& kernel : kernels_) {
+    for (const Instruction& instruction : kernel.code) {
+      opcodes[*instruction.opcode] += instruction.executed;
+    }
+    row(kernel.name.c_str(), kernel.code.size(), kernel.reached());
+    instructions += kernel.code.size();
+    reached += kernel.reached();
+  }
+  row("all", instructions, reached);
+  std::string missing;
+  for (const auto& [opcode, executed] : opcodes) {
+    missing += executed == 0 ? " " + opcode : "";
+  }
+  std::printf("%zu opcodes; not executed:%s\n", opcodes.size(),
+              missing.empty() ? " none" : missing.c_str());
+}
+
+std::string read_text(const std::string& path) {
+  std::ifstream stream(path);
+  if (!stream) {
+    throw Fault("cannot read " + path);
+  }
+  std::ostringstream text;
+  text << stream.rdbuf();
+  return text.str();
+}
+
+}  // namespace ptx

@@ -218,7 +218,7 @@ inline thread_local void* current_context = nullptr;
 inline void* pointer(uint64_t address) { return reinterpret_cast<void*>(address); }
 inline uint64_t address_of(const void* memory) { return reinterpret_cast<uint64_t>(memory); }
 
-// Tells the interpreter of PTX, if it runs the kernels, what they may reach.
+// Adds memory that kernels may access, if the PTX interpreter runs them.
 inline void know_memory(uint64_t address, uint64_t bytes, bool written) {
   if (ptx_launches() != nullptr) {
     ptx_launches()->memory.close();

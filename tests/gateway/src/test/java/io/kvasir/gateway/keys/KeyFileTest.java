@@ -129,7 +129,7 @@ class KeyFileTest {
       Files.setAttribute(file, "unix:uid", 12_345);
       Files.setAttribute(file, "unix:gid", 12_346);
     } catch (IOException e) {
-      assertThat(Files.getAttribute(file, "unix:uid")).as("of who is not root").isNotEqualTo(0);
+      assertThat(Files.getAttribute(file, "unix:uid")).as("the owner").isNotEqualTo(0);
     }
     Object owner = Files.getAttribute(file, "unix:uid");
     Object group = Files.getAttribute(file, "unix:gid");

@@ -32,6 +32,9 @@ final class RouterSteps {
 
   private static final Logger LOG = LoggerFactory.getLogger(RouterSteps.class);
 
+  /** So long as a step or two. */
+  private static final int MOST_SPINS = 100;
+
   private final Lock lock;
   private final PromptMatches prompts;
   private final ActiveSequences sequences;
@@ -63,13 +66,24 @@ final class RouterSteps {
   /** Runs a step that makes no room. The step adds what it completes to its argument. */
   <T> T locked(Function<List<RouteCompletion>, T> step) {
     List<RouteCompletion> completions = new ArrayList<>(1);
-    lock.lock();
+    lock();
     try {
       return step.apply(completions);
     } finally {
       lock.unlock();
       completions.forEach(this::deliver);
     }
+  }
+
+  /** Steps are short: waiting for one costs less than a thread that parks and is woken. */
+  private void lock() {
+    for (int spins = 0; spins < MOST_SPINS; spins++) {
+      if (lock.tryLock()) {
+        return;
+      }
+      Thread.onSpinWait();
+    }
+    lock.lock();
   }
 
   /** Runs a step and serves the queue in it. The step adds what it completes to its argument. */

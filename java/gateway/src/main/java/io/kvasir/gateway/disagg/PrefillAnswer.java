@@ -1,6 +1,5 @@
 package io.kvasir.gateway.disagg;
 
-import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.databind.DeserializationFeature;
@@ -26,31 +25,31 @@ public final class PrefillAnswer {
   /** No answer, because both legs are sent at once. */
   public static final PrefillAnswer NONE = new PrefillAnswer(new byte[0], Map.of(), 0, -1, true);
 
-  private static final JsonFactory JSON = new JsonFactory();
-  private static final ObjectMapper MAPPER =
+  private static final ObjectMapper JSON =
       new ObjectMapper().enable(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS);
   private static final String CHOICES = "choices";
   private static final String STOP_REASON = "stop_reason";
   private static final String STATUS = "status";
   private static final String TOKENS = "prompt_token_ids";
-  private static final Set<String> KEPT =
-      Set.of(
-          CHOICES,
-          STOP_REASON,
-          STATUS,
-          "kv_transfer_params",
-          "disaggregated_params",
-          TOKENS,
-          "usage");
+
+  /** Members whose fields are read. They are short. */
+  private static final Set<String> READ =
+      Set.of(CHOICES, "kv_transfer_params", "disaggregated_params", "usage");
+
+  /** Further members whose JSON is kept. */
+  private static final Set<String> KEPT = Set.of(STOP_REASON, STATUS, TOKENS);
 
   private final byte[] json;
-  private final Map<String, String> members;
+  private final Map<String, Member> members;
   private final int fields;
   private final long cachedTokens;
   private final boolean onePrompt;
 
+  /** A member as JSON, and its fields where they are read. */
+  private record Member(String text, JsonNode fields) {}
+
   private PrefillAnswer(
-      byte[] json, Map<String, String> members, int fields, long cachedTokens, boolean onePrompt) {
+      byte[] json, Map<String, Member> members, int fields, long cachedTokens, boolean onePrompt) {
     this.json = json;
     this.members = members;
     this.fields = fields;
@@ -66,7 +65,7 @@ public final class PrefillAnswer {
    * @throws BadAnswerException if it is no object of JSON
    */
   public static PrefillAnswer of(byte[] json) throws BadAnswerException {
-    Map<String, String> members = new TreeMap<>();
+    Map<String, Member> members = new TreeMap<>();
     int fields = 0;
     boolean onePrompt = true;
     try (JsonParser parser = JSON.createParser(json)) {
@@ -78,12 +77,18 @@ public final class PrefillAnswer {
         String name = parser.currentName();
         JsonToken value = parser.nextToken();
         int start = (int) parser.currentTokenLocation().getByteOffset();
-        if (name.equals(TOKENS) && value != JsonToken.VALUE_NULL) {
+        if (value == JsonToken.VALUE_NULL) {
+          continue;
+        }
+        JsonNode read = MissingNode.getInstance();
+        if (READ.contains(name)) {
+          read = parser.readValueAsTree();
+        } else if (name.equals(TOKENS)) {
           onePrompt = skipsPrompt(parser, value);
         }
         parser.skipChildren();
-        if (KEPT.contains(name) && value != JsonToken.VALUE_NULL) {
-          members.put(name, text(json, parser, value, start));
+        if (KEPT.contains(name) || READ.contains(name)) {
+          members.put(name, new Member(text(json, parser, value, start), read));
         }
       }
       Usage usage = Usage.of(Unpooled.wrappedBuffer(json));
@@ -145,7 +150,8 @@ public final class PrefillAnswer {
 
   /** The JSON of a member of the answer; null if it is missing or null. */
   @Nullable String member(String name) {
-    return members.get(name);
+    Member member = members.get(name);
+    return member == null ? null : member.text;
   }
 
   /** Whether its {@code prompt_token_ids}, if it has any, are the tokens of one prompt. */
@@ -155,7 +161,7 @@ public final class PrefillAnswer {
 
   /** The list of the prompt's tokens; null if it has none. While it {@link #hasOnePrompt}. */
   @Nullable String promptTokens() {
-    String list = members.get(TOKENS);
+    String list = member(TOKENS);
     int nested = list == null ? 0 : list.indexOf('[', 1);
     return list == null || nested < 0
         ? list
@@ -169,10 +175,10 @@ public final class PrefillAnswer {
 
   /** Whether a member of the answer is an object. */
   boolean hasObject(String name) {
-    return members.getOrDefault(name, "").startsWith("{");
+    return read(name).isObject();
   }
 
-  /** The choices; missing if there are none. O(bytes) on each call. */
+  /** The choices; missing if there are none. */
   JsonNode choices() {
     return read(CHOICES);
   }
@@ -182,16 +188,12 @@ public final class PrefillAnswer {
     JsonNode reason = choices().path(0).path("finish_reason");
     return (reason.isTextual() && !reason.textValue().equals("length"))
         || "\"completed\"".equals(member(STATUS))
-        || !"\"max_tokens\"".equals(members.getOrDefault(STOP_REASON, "\"max_tokens\""));
+        || (member(STOP_REASON) != null && !"\"max_tokens\"".equals(member(STOP_REASON)));
   }
 
-  /** A member of the answer; missing if it has none. O(bytes) on each call. */
+  /** A member whose fields are read; missing if the answer has none. */
   JsonNode read(String name) {
-    String text = members.get(name);
-    try {
-      return text == null ? MissingNode.getInstance() : MAPPER.readTree(text);
-    } catch (IOException e) {
-      throw new IllegalStateException(e); // it was read before
-    }
+    Member member = members.get(name);
+    return member == null ? MissingNode.getInstance() : member.fields;
   }
 }

@@ -7,11 +7,14 @@ import io.kvasir.cli.option.Declared;
 import io.kvasir.cli.option.DeclaredOptions;
 import io.kvasir.cli.option.GroupList;
 import io.kvasir.cli.option.ModeOptions;
+import io.kvasir.cli.option.StepTimingFile;
 import io.kvasir.cli.option.TraceOptions;
 import io.kvasir.cli.option.UsageException;
 import io.kvasir.cli.option.Values;
 import io.kvasir.engine.pool.PoolGroup;
 import io.kvasir.model.Errors;
+import io.kvasir.simulator.compare.EngineKind;
+import io.kvasir.simulator.compare.Engines;
 import io.kvasir.simulator.compare.GeneratedTraffic;
 import io.kvasir.simulator.compare.Load;
 import io.kvasir.simulator.compare.RouterComparison;
@@ -22,6 +25,7 @@ import io.kvasir.simulator.trace.Conversations;
 import io.kvasir.simulator.trace.Trace;
 import io.kvasir.simulator.trace.TraceReader;
 import io.kvasir.simulator.workload.TraceRequests;
+import io.kvasir.timing.StepProfile;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -40,7 +44,7 @@ import java.util.zip.CheckedInputStream;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** The cases in which policies are compared: requests, modes of the ranks, loads and pools. */
+/** The cases in which policies are compared: requests, modes of ranks, loads, pools, engines. */
 final class PolicyCases extends DeclaredOptions {
 
   private static final int MAX_RANKS = 4096;
@@ -85,6 +89,25 @@ final class PolicyCases extends DeclaredOptions {
       list("--pool-tokens", "N[,N]", "1000000", PolicyCases::poolTokens)
           .help(3, "Tokens of KV in the pool of a rank");
 
+  private final Declared<List<Engines>> timings =
+      list(
+              StepTimingFile.OPTION,
+              "NAME|FILE[,NAME|FILE]",
+              StepProfile.MOCKER.id(),
+              text -> StepTimingFile.engines(StepTimingFile.OPTION, text))
+          .help(
+              3,
+              "Step times that routers begin with, and engines take: any of "
+                  + StepTimingFile.NAMES
+                  + ", or files");
+
+  private final Declared<List<EngineKind>> engines =
+      list("--engines", "NAME[,NAME]", EngineKind.AS_EXPECTED.id(), PolicyCases::engines)
+          .candidates(Choices.EngineKinds.class)
+          .help(
+              3,
+              "What engines do, compared with these times: any of ${COMPLETION-CANDIDATES}");
+
   private final Declared<String> groups =
       text(GroupList.OPTION, GroupList.LABEL, PoolGroup.FULL).help(3, GroupList.HELP);
 
@@ -115,13 +138,20 @@ final class PolicyCases extends DeclaredOptions {
     List<Integer> pools = poolTokens.value();
     List<PoolGroup> further = GroupList.read(groups.value(), RouterComparison.TOKENS_PER_BLOCK);
     List<ReplayMode> allModes = modes(roles);
+    List<Engines> allEngines =
+        timings.value().stream()
+            .flatMap(timing -> engines.value().stream().map(timing::with))
+            .toList();
     List<Setting> all = new ArrayList<>();
     for (Requests requests : requests()) {
       for (ReplayMode mode : allModes) {
         for (Load load : loads(requests, roles)) {
           Traffic sized = requests.traffic().apply(load);
           for (int tokens : pools) {
-            all.add(new Setting(sized, mode, load, tokens, further, roles.prefillWorkers()));
+            for (Engines each : allEngines) {
+              all.add(
+                  new Setting(sized, mode, load, tokens, further, roles.prefillWorkers(), each));
+            }
           }
         }
       }
@@ -150,6 +180,10 @@ final class PolicyCases extends DeclaredOptions {
 
   private static GeneratedTraffic workload(String name) {
     return Values.choice("--workload", name, GeneratedTraffic.class);
+  }
+
+  private static EngineKind engines(String name) {
+    return Values.choice("--engines", name, EngineKind.class);
   }
 
   private static int poolTokens(String text) {

@@ -14,6 +14,7 @@ import io.kvasir.fleet.router.FleetRouterProvider;
 import io.kvasir.fleet.router.trtllm.DisaggFlow;
 import io.kvasir.gateway.GatewaySettings;
 import io.kvasir.hash.HashFormat;
+import io.kvasir.simulator.compare.EngineKind;
 import io.kvasir.simulator.compare.GeneratedTraffic;
 import io.kvasir.simulator.workload.ThinkTime;
 import java.util.Iterator;
@@ -100,6 +101,13 @@ public abstract class Choices implements Iterable<String> {
   public static final class ComparedWorkloads extends Choices {
     ComparedWorkloads() {
       super(() -> ids(GeneratedTraffic.values()));
+    }
+  }
+
+  /** What engines do in compared cases. */
+  public static final class EngineKinds extends Choices {
+    EngineKinds() {
+      super(() -> ids(EngineKind.values()));
     }
   }
 

@@ -5,6 +5,8 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.kvasir.model.Errors;
+import io.kvasir.simulator.compare.EngineKind;
+import io.kvasir.simulator.compare.Engines;
 import io.kvasir.timing.StepProfile;
 import io.kvasir.timing.StepTiming;
 import java.io.IOException;
@@ -23,8 +25,11 @@ public final class StepTimingFile {
   /** What the value of an option looks like. */
   static final String LABEL = "NAME|FILE";
 
+  /** The option of what routers expect. */
+  public static final String OPTION = "--step-timing";
+
   /** The names of models, for help. */
-  static final String NAMES =
+  public static final String NAMES =
       Arrays.stream(StepProfile.values()).map(StepProfile::id).collect(Collectors.joining(", "));
 
   private static final long MAX_BYTES = 1 << 16;
@@ -59,6 +64,18 @@ public final class StepTimingFile {
           option, "must be " + NAMES + " or a file, not '" + Errors.shown(text) + "'");
     }
     return read(option, file);
+  }
+
+  /**
+   * Engines that take the times of a name, or of a file.
+   *
+   * @param option the option that names them
+   * @param text the name or the file
+   * @return the engines
+   * @throws UsageException if there is neither, or the file has no such times
+   */
+  public static Engines engines(String option, String text) {
+    return new Engines(text.strip(), named(option, text), EngineKind.AS_EXPECTED);
   }
 
   /**

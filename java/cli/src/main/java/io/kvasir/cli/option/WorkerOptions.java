@@ -22,17 +22,16 @@ import picocli.CommandLine.Option;
 @Heading("Ranks of a worker")
 public final class WorkerOptions extends DeclaredOptions {
 
-  private static final String STEP_TIMING = "--step-timing";
   private static final int MAX_RANKS = 4096;
   private static final int MAX_BLOCK_TOKENS = 1 << 16;
   private static final int MAX_REQUESTS = 1 << 20;
 
   private final Declared<StepTiming> stepTiming =
       option(
-              STEP_TIMING,
+              StepTimingFile.OPTION,
               StepTimingFile.LABEL,
               null,
-              text -> StepTimingFile.named(STEP_TIMING, text))
+              text -> StepTimingFile.named(StepTimingFile.OPTION, text))
           .help(
               93,
               "Timing model of a step: "

@@ -3,10 +3,12 @@ package io.kvasir.simulator.compare;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
+import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Several policies under one load.
@@ -15,17 +17,22 @@ import java.util.Objects;
  *
  * @param load the load
  * @param policies the figures of each policy, in the order requested
- * @param ratios each policy's p95 time to first token over the best other one's, or in a saturated
- *     case the best other one's capacity over its own; empty for a single policy, or if no request
- *     got a token under one of them
+ * @param ratios by figure of the time to first token, each policy's over the best other one's; in a
+ *     saturated case only that of the p95, which is the best other one's capacity over its own;
+ *     none for a single policy, or if no request got a token under one of them
  * @param capacities in a saturated case, each policy's capacity relative to the load; else empty
  * @param <L> describes the load
  */
 public record Cell<L>(
-    L load, List<Compared> policies, Map<String, Ratio> ratios, Map<String, Estimate> capacities) {
+    L load,
+    List<Compared> policies,
+    Map<Measure, Map<String, Ratio>> ratios,
+    Map<String, Estimate> capacities) {
 
-  private static final Comparator<Compared> BY_P95 =
-      Comparator.comparingDouble(each -> each.mean(Measure.TTFT_P95_MS));
+  /** The figures that have ratios. */
+  private static final List<Measure> FIRST_TOKEN =
+      List.of(
+          Measure.TTFT_P50_MS, Measure.TTFT_P95_MS, Measure.TTFT_P99_MS, Measure.TTFT_MEAN_MS);
 
   /** Copies the collections. */
   public Cell {
@@ -37,25 +44,40 @@ public record Cell<L>(
   static <L> Cell<L> of(L load, List<Measure> measures, Map<String, List<Run>> runs) {
     List<Compared> policies = new ArrayList<>();
     runs.forEach((policy, own) -> policies.add(Compared.of(policy, measures, own)));
-    Map<String, Ratio> ratios = new HashMap<>();
+    Map<Measure, Map<String, Ratio>> ratios = new EnumMap<>(Measure.class);
     boolean answered =
         runs.values().stream()
             .flatMap(List::stream)
             .noneMatch(run -> run.p95Replicates().isEmpty());
-    for (Compared policy : answered ? policies : List.<Compared>of()) {
-      policies.stream()
-          .filter(other -> !other.policy().equals(policy.policy()))
-          .min(BY_P95)
-          .ifPresent(
-              other ->
-                  ratios.put(
-                      policy.policy(),
-                      Ratio.of(
-                          of(runs, policy),
-                          of(runs, other),
-                          measures.indexOf(Measure.TTFT_P95_MS))));
+    for (Measure measure : answered ? FIRST_TOKEN : List.<Measure>of()) {
+      int figure = measures.indexOf(measure);
+      if (figure >= 0) {
+        ratios.put(measure, ratios(policies, measure, figure, runs));
+      }
     }
     return new Cell<>(load, policies, ratios, Map.of());
+  }
+
+  private static Map<String, Ratio> ratios(
+      List<Compared> policies, Measure measure, int figure, Map<String, List<Run>> runs) {
+    Map<String, Ratio> ratios = new HashMap<>();
+    for (Compared policy : policies) {
+      policies.stream()
+          .filter(other -> !other.policy().equals(policy.policy()))
+          .min(Comparator.comparingDouble(other -> other.mean(measure)))
+          .ifPresent(
+              best ->
+                  ratios.put(
+                      policy.policy(),
+                      measure == Measure.TTFT_P95_MS
+                          ? Ratio.ofP95(of(runs, policy), of(runs, best), figure)
+                          : Ratio.of(values(runs, policy, figure), values(runs, best, figure))));
+    }
+    return ratios;
+  }
+
+  private static double[] values(Map<String, List<Run>> runs, Compared policy, int figure) {
+    return of(runs, policy).stream().mapToDouble(run -> run.figures().get(figure)).toArray();
   }
 
   private static List<Run> of(Map<String, List<Run>> runs, Compared policy) {
@@ -77,7 +99,18 @@ public record Cell<L>(
                 .filter(other -> !other.getKey().equals(policy))
                 .max(Comparator.comparingDouble(other -> Arrays.stream(other.getValue()).sum()))
                 .ifPresent(best -> over.put(policy, Ratio.of(best.getValue(), own))));
-    return new Cell<>(load, policies, over, estimates);
+    return new Cell<>(load, policies, Map.of(Measure.TTFT_P95_MS, over), estimates);
+  }
+
+  /**
+   * A policy's figure over the best other one's.
+   *
+   * @param measure a figure of the time to first token
+   * @param policy the name of a compared policy
+   * @return the ratio; null if there is none
+   */
+  public @Nullable Ratio ratio(Measure measure, String policy) {
+    return ratios.getOrDefault(measure, Map.of()).get(policy);
   }
 
   /** {@return whether capacities are compared, because the p95 of every policy is too high} */

@@ -10,6 +10,10 @@ import java.util.function.ToDoubleFunction;
 public enum Measure {
   /** Time to first token, 95th percentile. */
   TTFT_P95_MS("ttftP95Ms", result -> result.ttft().p95Ms()),
+  /** Time to first token, median. */
+  TTFT_P50_MS("ttftP50Ms", result -> result.ttft().p50Ms()),
+  /** Time to first token, 99th percentile. */
+  TTFT_P99_MS("ttftP99Ms", result -> result.ttft().p99Ms()),
   /** Time to first token, mean. */
   TTFT_MEAN_MS("ttftMeanMs", result -> result.ttft().meanMs()),
   /** Share of prompt tokens that came from cache. */

@@ -5,11 +5,11 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * The p95 time to first token of one policy over that of another, for equal arrivals: the geometric
- * mean over the seeds, with the interval in which 95 % of the bootstrap replicates are. A replicate
- * draws seeds, and conversations. The interval is too wide rather than too narrow where seeds have
- * conversations of their own. In a saturated case, the ratio is that of the other policy's capacity
- * to its own.
+ * A figure of one policy over that of another, for equal arrivals: the geometric mean over the
+ * seeds. Of the p95 time to first token, the interval is that in which 95 % of the bootstrap
+ * replicates are. A replicate draws seeds, and conversations; the interval is too wide rather than
+ * too narrow where seeds have conversations of their own. Of other figures, it is that of Student's
+ * t for the seeds. In a saturated case, the ratio is that of the other policy's capacity to its own.
  *
  * <p>Immutable.
  *
@@ -21,7 +21,7 @@ public record Ratio(double mean, double low, double high) {
 
   private static final double TAIL = 0.025;
 
-  static Ratio of(List<Run> ones, List<Run> others, int p95) {
+  static Ratio ofP95(List<Run> ones, List<Run> others, int p95) {
     int seeds = ones.size();
     double sum = 0;
     for (int i = 0; i < seeds; i++) {

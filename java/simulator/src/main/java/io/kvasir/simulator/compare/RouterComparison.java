@@ -59,6 +59,8 @@ public final class RouterComparison {
   private static final List<Measure> MEASURES =
       List.of(
           Measure.TTFT_P95_MS,
+          Measure.TTFT_P50_MS,
+          Measure.TTFT_P99_MS,
           Measure.TTFT_MEAN_MS,
           Measure.TOKEN_HIT_RATE,
           Measure.ROUTED_CV,
@@ -230,10 +232,12 @@ public final class RouterComparison {
   }
 
   private static ReplaySettings worker(Setting setting, int ranks) {
-    return new ReplaySettings(ranks, setting.poolTokens(), TOKENS_PER_BLOCK)
-        .withGroups(setting.groups())
-        .withMode(setting.mode())
-        .withMeasures(FIRST_TOKENS);
+    ReplaySettings worker =
+        new ReplaySettings(ranks, setting.poolTokens(), TOKENS_PER_BLOCK)
+            .withGroups(setting.groups())
+            .withMode(setting.mode())
+            .withMeasures(FIRST_TOKENS);
+    return setting.engines().of(worker, setting.load().ranks());
   }
 
   private Cell<PlayedLoad> compare(Setting setting, Contest contest) throws InterruptedException {

@@ -16,6 +16,7 @@ import java.util.List;
  * @param groups cache groups of a hybrid model besides full attention
  * @param prefillWorkers how many of the load's ranks are workers that compute prompts for the
  *     others; 0 if each worker serves whole requests
+ * @param engines what the ranks do
  */
 public record Setting(
     Traffic traffic,
@@ -23,7 +24,8 @@ public record Setting(
     Load load,
     int poolTokens,
     List<PoolGroup> groups,
-    int prefillWorkers) {
+    int prefillWorkers,
+    Engines engines) {
 
   /**
    * Checks that there are workers of both roles, or none with a role.
@@ -47,7 +49,7 @@ public record Setting(
    * @param poolTokens tokens of each rank's pool
    */
   public Setting(Traffic traffic, ReplayMode mode, Load load, int poolTokens) {
-    this(traffic, mode, load, poolTokens, List.of(), 0);
+    this(traffic, mode, load, poolTokens, List.of(), 0, Engines.DEFAULT);
   }
 
   /** {@return whether some workers compute prompts and the others generate the answers} */
@@ -63,7 +65,8 @@ public record Setting(
   /** What determines a replay's requests and ranks, but for the speed and the seed. */
   String key() {
     String roles = apart() ? prefillWorkers + " prefill " : "";
-    return traffic.key() + " " + mode + " " + load.ranks() + " ranks " + roles + pool();
+    String key = traffic.key() + " " + mode + " " + load.ranks() + " ranks " + roles + pool();
+    return engines.equals(Engines.DEFAULT) ? key : key + " " + engines;
   }
 
   private String pool() {
@@ -74,6 +77,6 @@ public record Setting(
 
   @Override
   public String toString() {
-    return traffic.name() + " " + mode.id() + " " + load + " " + pool();
+    return traffic.name() + " " + mode.id() + " " + load + " " + pool() + " " + engines.difference();
   }
 }

@@ -16,6 +16,7 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.util.List;
 import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Writes router comparisons as one JSON document with one object per load.
@@ -57,6 +58,8 @@ public final class CellJson {
           json.writeNumberField("concurrency", loop.requests());
         }
         json.writeNumberField("poolTokens", setting.poolTokens());
+        json.writeStringField("stepTiming", setting.engines().name());
+        json.writeStringField("engines", setting.engines().kind().id());
         SettingsJson.writeGroups(setting.groups(), json);
         json.writeNumberField("speed", load.speed());
         writePolicies(cell, json);
@@ -82,17 +85,24 @@ public final class CellJson {
       if (cell.saturated()) {
         write("capacity", cell.capacity(policy.policy()), json);
       }
-      Ratio ratio = cell.ratios().get(policy.policy());
-      if (ratio != null) {
-        json.writeObjectFieldStart("p95OverBestOther");
-        json.writeNumberField("mean", ratio.mean());
-        json.writeNumberField("low", ratio.low());
-        json.writeNumberField("high", ratio.high());
-        json.writeEndObject();
-      }
+      write("p95OverBestOther", cell.ratio(Measure.TTFT_P95_MS, policy.policy()), json);
+      write("p50OverBestOther", cell.ratio(Measure.TTFT_P50_MS, policy.policy()), json);
+      write("p99OverBestOther", cell.ratio(Measure.TTFT_P99_MS, policy.policy()), json);
+      write("meanOverBestOther", cell.ratio(Measure.TTFT_MEAN_MS, policy.policy()), json);
       json.writeEndObject();
     }
     json.writeEndArray();
+  }
+
+  private static void write(String field, @Nullable Ratio ratio, JsonGenerator json)
+      throws IOException {
+    if (ratio != null) {
+      json.writeObjectFieldStart(field);
+      json.writeNumberField("mean", ratio.mean());
+      json.writeNumberField("low", ratio.low());
+      json.writeNumberField("high", ratio.high());
+      json.writeEndObject();
+    }
   }
 
   private static void write(String field, Estimate estimate, JsonGenerator json)

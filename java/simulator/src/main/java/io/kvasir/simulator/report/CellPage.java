@@ -4,7 +4,6 @@ import io.kvasir.simulator.compare.Cell;
 import io.kvasir.simulator.compare.Estimate;
 import io.kvasir.simulator.compare.Measure;
 import io.kvasir.simulator.compare.PlayedLoad;
-import io.kvasir.timing.StepTiming;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -37,7 +36,8 @@ public final class CellPage {
         .filter(sentence -> !sentence.isEmpty())
         .forEach(sentence -> out.append(Html.banner(sentence)));
     out.append("<p class=\"note\">Latencies are modelled, not measured on a GPU.</p>\n");
-    out.append(Html.basis("Step times: " + StepTimes.of(StepTiming.DEFAULT) + ".", basis));
+    out.append(
+        Html.basis("Step times: " + String.join("; ", StepTimes.of(cells)) + ".", basis));
     List<String> standingHeads = new ArrayList<>(List.of("router"));
     standingHeads.addAll(Standing.HEADS);
     out.append(

@@ -9,7 +9,6 @@ import io.kvasir.simulator.compare.PlayedLoad;
 import io.kvasir.simulator.compare.RouterComparison;
 import io.kvasir.simulator.compare.Setting;
 import io.kvasir.simulator.replay.ReplayMode;
-import io.kvasir.timing.StepTiming;
 import java.util.List;
 
 /**
@@ -123,19 +122,21 @@ public final class CellTable {
         : Numbers.decimals(played.speed(), 3);
   }
 
-  /** The name of the requests, without folders, and the workers with roles or the ranks' mode. */
+  /** The name of the requests, without folders, engines, and workers with roles or ranks' mode. */
   private static String requests(Setting setting) {
     String name = setting.traffic().name();
     String file = name.substring(name.lastIndexOf('/') + 1);
+    String engines = setting.engines().difference();
+    String played = engines.isEmpty() ? file : file + ", " + engines;
     if (setting.apart()) {
-      return file
+      return played
           + ", "
           + setting.prefillWorkers()
           + " prefill, "
           + setting.decodeWorkers()
           + " decode";
     }
-    return setting.mode() == ReplayMode.AGGREGATED ? file : file + ", " + setting.mode().id();
+    return setting.mode() == ReplayMode.AGGREGATED ? played : played + ", " + setting.mode().id();
   }
 
   /**
@@ -164,7 +165,8 @@ public final class CellTable {
         table.append(much ? "\n!! " : "\n").append(rejected).append('\n');
       }
     }
-    table.append("\nStep times: ").append(StepTimes.of(StepTiming.DEFAULT)).append(".\n");
+    table.append('\n');
+    StepTimes.of(cells).forEach(times -> table.append("Step times: ").append(times).append(".\n"));
     table.append("Command: ").append(basis.command()).append('\n');
     table.append("Kvasir ").append(basis.build()).append('\n');
     return table.toString();

@@ -23,6 +23,8 @@ import org.jspecify.annotations.Nullable;
  * @param within cases in which it is the best or within the best one's interval
  * @param lowest cases in which the interval of its ratio to the best other one is below 1
  * @param close cases in which it is at most 5 % above the best other one
+ * @param closeP99 cases in which its p99 is at most 10 % above the best other one
+ * @param closeMean cases in which its mean is at most 5 % above the best other one
  * @param worst the case with the highest ratio
  * @param leastHits its least share of the best hit rate
  * @param router its name
@@ -33,6 +35,8 @@ record Standing(
     long within,
     long lowest,
     long close,
+    long closeP99,
+    long closeMean,
     @Nullable Cell<PlayedLoad> worst,
     double leastHits,
     String router) {
@@ -44,6 +48,8 @@ record Standing(
           "or in its interval",
           "clearly best",
           "within 5 %",
+          "p99 within 10 %",
+          "mean within 5 %",
           "worst ratio",
           "worst case",
           "least hits");
@@ -53,15 +59,16 @@ record Standing(
       "Best: alone with the lowest p95 of the time to first token; or a mean within the 95 %"
           + " interval of the lowest. The ratio is to the best other router's p95, with its 95 % interval by a"
           + " bootstrap of conversations and seeds; clearly best is a ratio whose interval is below"
-          + " 1, within 5 % a ratio of at most 1.05. Least hits: the lowest share of the best hit"
+          + " 1, within 5 % a ratio of at most 1.05; of the p99 and of the mean likewise. Least hits: the lowest share of the best hit"
           + " rate. A case is saturated if every router's p95 is above a limit; the speed up to which"
           + " it is not, relative to that of the case (x), takes the place of the p95.";
 
   private static final double CLOSE = 1.05;
+  private static final double CLOSE_P99 = 1.1;
 
   static Standing of(List<Cell<PlayedLoad>> cells, String router) {
     List<Cell<PlayedLoad>> compared =
-        cells.stream().filter(cell -> cell.ratios().containsKey(router)).toList();
+        cells.stream().filter(cell -> cell.ratio(Measure.TTFT_P95_MS, router) != null).toList();
     return new Standing(
         cells.size(),
         cells.stream()
@@ -71,6 +78,8 @@ record Standing(
         cells.stream().filter(cell -> cell.withinBest(router)).count(),
         compared.stream().filter(cell -> ratio(cell, router).high() < 1).count(),
         compared.stream().filter(cell -> ratio(cell, router).mean() <= CLOSE).count(),
+        within(compared, router, Measure.TTFT_P99_MS, CLOSE_P99),
+        within(compared, router, Measure.TTFT_MEAN_MS, CLOSE),
         compared.stream()
             .max(Comparator.comparingDouble(cell -> ratio(cell, router).mean()))
             .orElse(null),
@@ -91,7 +100,16 @@ record Standing(
   }
 
   private static Ratio ratio(Cell<PlayedLoad> cell, String router) {
-    return Objects.requireNonNull(cell.ratios().get(router));
+    return Objects.requireNonNull(cell.ratio(Measure.TTFT_P95_MS, router));
+  }
+
+  /** The cases in which a figure is at most so many times the best other one. */
+  private static long within(
+      List<Cell<PlayedLoad>> cells, String router, Measure measure, double most) {
+    return cells.stream()
+        .map(cell -> cell.ratio(measure, router))
+        .filter(ratio -> ratio != null && ratio.mean() <= most)
+        .count();
   }
 
   /** The values as text. */
@@ -101,6 +119,8 @@ record Standing(
         of(within),
         of(lowest),
         of(close),
+        of(closeP99),
+        of(closeMean),
         worst == null ? "" : shown(ratio(worst, router)),
         worst == null ? "" : CellTable.name(worst.load()),
         Numbers.percent(Math.floor(leastHits * 100) / 100));

@@ -1,7 +1,11 @@
 package io.kvasir.simulator.report;
 
+import io.kvasir.simulator.compare.Cell;
+import io.kvasir.simulator.compare.Engines;
+import io.kvasir.simulator.compare.PlayedLoad;
 import io.kvasir.simulator.replay.ReplaySettings;
 import io.kvasir.timing.StepTiming;
+import java.util.List;
 import java.util.Locale;
 
 /** Says how long steps are modelled to last. Stateless. */
@@ -19,6 +23,19 @@ final class StepTimes {
     return settings.engines().faults().faults().isEmpty()
         ? times
         : times + ", with faults (--slow, --hang)";
+  }
+
+  /** Those of all cases of a comparison. */
+  static List<String> of(List<Cell<PlayedLoad>> cells) {
+    return cells.stream()
+        .map(cell -> cell.load().setting().engines())
+        .map(engines -> of(engines.timing()) + named(engines))
+        .distinct()
+        .toList();
+  }
+
+  private static String named(Engines engines) {
+    return engines.timing().equals(StepTiming.DEFAULT) ? "" : " " + engines.name();
   }
 
   /** Both polynomials in ms, and whose they are. */

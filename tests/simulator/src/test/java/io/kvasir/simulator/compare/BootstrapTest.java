@@ -67,10 +67,10 @@ class BootstrapTest {
   @Test
   void aPolicyAgainstItselfIs1AndTwiceAsSlowIs2() {
     List<Run> runs = List.of(run(1, 100), run(2, 120), run(3, 90));
-    assertThat(Ratio.of(runs, runs, 0)).isEqualTo(new Ratio(1, 1, 1));
+    assertThat(Ratio.ofP95(runs, runs, 0)).isEqualTo(new Ratio(1, 1, 1));
 
     List<Run> twice = List.of(run(1, 200), run(2, 240), run(3, 180));
-    Ratio ratio = Ratio.of(twice, runs, 0);
+    Ratio ratio = Ratio.ofP95(twice, runs, 0);
     assertThat(ratio.mean()).isCloseTo(2, within(1e-9));
     assertThat(ratio.low()).isCloseTo(2, within(1e-9));
     assertThat(ratio.high()).isCloseTo(2, within(1e-9));
@@ -79,8 +79,8 @@ class BootstrapTest {
   @Test
   void theIntervalIsWiderTheLessThePairsAgree() {
     List<Run> runs = List.of(run(1, 100), run(2, 100), run(3, 100));
-    Ratio close = Ratio.of(List.of(run(1, 110), run(2, 111), run(3, 112)), runs, 0);
-    Ratio wide = Ratio.of(List.of(run(1, 80), run(2, 111), run(3, 150)), runs, 0);
+    Ratio close = Ratio.ofP95(List.of(run(1, 110), run(2, 111), run(3, 112)), runs, 0);
+    Ratio wide = Ratio.ofP95(List.of(run(1, 80), run(2, 111), run(3, 150)), runs, 0);
     assertThat(close.low()).isBetween(1.08, 1.11);
     assertThat(close.high()).isBetween(1.11, 1.14);
     assertThat(wide.high() - wide.low()).isGreaterThan(3 * (close.high() - close.low()));

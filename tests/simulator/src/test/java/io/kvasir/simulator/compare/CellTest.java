@@ -10,6 +10,7 @@ import io.kvasir.simulator.report.CellTable;
 import io.kvasir.simulator.report.ReportBasis;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
 class CellTest {
@@ -61,7 +62,7 @@ class CellTest {
         List.of(cell(100, 10, 99), cell(100, 10, 105), cell(100, 10, 200));
     assertThat(CellTable.summary(cells, List.of("projected"), BASIS).lines().skip(2))
         .startsWith(
-            "| projected | 1 of 3 | 2 of 3 | 3 of 3 | 2 of 3 | 2.00 (0.90 to 0.95)"
+            "| projected | 1 of 3 | 2 of 3 | 3 of 3 | 2 of 3 | 3 of 3 | 0 of 3 | 2.00 (0.90 to 0.95)"
                 + " | t.jsonl 8@0.8 (0.70) 1,000 | 90 % |")
         .containsSubsequence(
             "!! t.jsonl 8@0.8 (0.70) 1,000: 25.0 % of the requests fit into no pool.",
@@ -114,11 +115,13 @@ class CellTest {
     assertThat(cell.best().policy()).isEqualTo("projected");
     assertThat(cell.overLowest("default")).isCloseTo(1.4, within(1e-9));
     assertThat(cell.withinBest("default")).as("0.7 with an interval of 1.27").isTrue();
-    assertThat(cell.ratios().get("projected").mean())
+    assertThat(ratio(cell, Measure.TTFT_P95_MS).mean())
         .isCloseTo(Math.sqrt(0.5 * 0.5 / (0.6 * 0.8)), within(1e-9));
     assertThat(CellTable.row(cell)).contains("| 100 ± 10, x 0.50 | 200 ± 5, x 0.70 |");
     assertThat(CellTable.summary(List.of(cell), List.of("projected"), BASIS))
-        .contains("| projected | 1 of 1 | 1 of 1 | 0 of 1 | 1 of 1 | 0.72 (0.12 to 4.49) |");
+        .contains(
+            "| projected | 1 of 1 | 1 of 1 | 0 of 1 | 1 of 1 | 0 of 1 | 0 of 1"
+                + " | 0.72 (0.12 to 4.49) |");
   }
 
   @Test
@@ -134,6 +137,10 @@ class CellTest {
     assertThat(CellTable.row(cell)).contains("| 100 ± 10, x < 0.02 | **200 ± 5, x 0.02** |");
   }
 
+  private static Ratio ratio(Cell<?> cell, Measure measure) {
+    return Objects.requireNonNull(cell.ratio(measure, "projected"));
+  }
+
   private static Cell<PlayedLoad> cell(double first, double halfWidth, double projected) {
     return new Cell<>(
         new PlayedLoad(
@@ -147,7 +154,13 @@ class CellTest {
         List.of(
             compared("default", new Estimate(first, halfWidth), 0.5),
             compared("projected", new Estimate(projected, 5), 0.45)),
-        Map.of("projected", new Ratio(projected / first, 0.9, 0.95)),
+        Map.of(
+            Measure.TTFT_P95_MS,
+            Map.of("projected", new Ratio(projected / first, 0.9, 0.95)),
+            Measure.TTFT_P99_MS,
+            Map.of("projected", new Ratio(1.09, 1, 1.2)),
+            Measure.TTFT_MEAN_MS,
+            Map.of("projected", new Ratio(1.06, 1, 1.2))),
         Map.of());
   }
 

@@ -3,6 +3,7 @@ package io.kvasir.simulator.compare;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.within;
+import static org.assertj.core.api.Assertions.withinPercentage;
 
 import io.kvasir.engine.adp.AdpRouterKind;
 import io.kvasir.engine.execute.KvTransfer;
@@ -14,6 +15,7 @@ import io.kvasir.simulator.workload.IntRange;
 import io.kvasir.simulator.workload.LognormalTokens;
 import io.kvasir.simulator.workload.RequestSequence;
 import io.kvasir.simulator.workload.SharedPrefix;
+import io.kvasir.timing.StepProfile;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ExecutorService;
@@ -80,7 +82,8 @@ class RouterComparisonTest {
     assertThat(saturated.best().policy())
         .isEqualTo(projected > byDefault ? "projected" : "default");
     assertThat(saturated.overLowest(saturated.best().policy())).isEqualTo(1);
-    assertThat(saturated.ratios()).containsOnlyKeys("default", "projected");
+    assertThat(saturated.ratios()).containsOnlyKeys(Measure.TTFT_P95_MS);
+    assertThat(saturated.ratio(Measure.TTFT_P95_MS, "default")).isNotNull();
     assertThat(compare(load, 1, seeds, 100_000, 0.9 * lowest).capacities())
         .isEqualTo(saturated.capacities());
   }
@@ -97,7 +100,8 @@ class RouterComparisonTest {
             load,
             100_000,
             List.of(),
-            1);
+            1,
+            Engines.DEFAULT);
     FleetSettings prefill = FleetSettings.of(1, "projected");
     FleetSettings decode = FleetSettings.of(2, "projected");
     ExecutorService pool = Executors.newFixedThreadPool(2);
@@ -124,6 +128,54 @@ class RouterComparisonTest {
   }
 
   @Test
+  void enginesThatAreNotAsExpectedAreOtherCases() throws InterruptedException {
+    Cell<PlayedLoad> expected = compare(engines(StepProfile.MOCKER, EngineKind.AS_EXPECTED));
+    Cell<PlayedLoad> large = compare(engines(StepProfile.DSV3_H800_RANK, EngineKind.AS_EXPECTED));
+    assertThat(large.load().speed())
+        .as("1,000 tokens take 248 ms instead of 15")
+        .isLessThan(expected.load().speed() / 5);
+    for (EngineKind kind : List.of(EngineKind.SLOWER, EngineKind.FASTER)) {
+      double factor = kind == EngineKind.SLOWER ? 3 : 1 / 3.0;
+      Cell<PlayedLoad> scaled = compare(engines(StepProfile.MOCKER, kind));
+      assertThat(scaled.load().speed() / expected.load().speed())
+          .as(kind.id())
+          .isCloseTo(1 / factor, withinPercentage(10));
+      assertThat(scaled.of("default").mean(Measure.TTFT_MEAN_MS))
+          .as(kind.id())
+          .isCloseTo(
+              factor * expected.of("default").mean(Measure.TTFT_MEAN_MS), withinPercentage(20));
+    }
+    Cell<PlayedLoad> hanging = compare(engines(StepProfile.MOCKER, EngineKind.HANGS));
+    assertThat(hanging.of("default").mean(Measure.TTFT_P99_MS)).isGreaterThan(10_000);
+    assertThat(hanging.ratios())
+        .containsOnlyKeys(
+            Measure.TTFT_P50_MS, Measure.TTFT_P95_MS, Measure.TTFT_P99_MS, Measure.TTFT_MEAN_MS);
+  }
+
+  private static Engines engines(StepProfile profile, EngineKind kind) {
+    return new Engines(profile.id(), profile.timing(), kind);
+  }
+
+  private static Cell<PlayedLoad> compare(Engines engines) throws InterruptedException {
+    ExecutorService pool = Executors.newFixedThreadPool(2);
+    try {
+      return new RouterComparison(List.of(1L, 2L), pool, RunStore.NONE, Double.POSITIVE_INFINITY)
+          .compare(
+              new Setting(
+                  Traffic.jittered(REQUESTS, 1, ""),
+                  ReplayMode.AGGREGATED,
+                  new Load.Share(4, 0.5),
+                  100_000,
+                  List.of(),
+                  0,
+                  engines),
+              ROUTERS);
+    } finally {
+      pool.shutdownNow();
+    }
+  }
+
+  @Test
   void bothRolesHaveWorkers() {
     Load load = new Load.Share(2, 0.5);
     for (int prefills : new int[] {-1, 2}) {
@@ -136,7 +188,8 @@ class RouterComparisonTest {
                       load,
                       100_000,
                       List.of(),
-                      prefills))
+                      prefills,
+                      Engines.DEFAULT))
           .withMessage("prefillWorkers must be 0 to 1, not " + prefills);
     }
   }

@@ -104,9 +104,7 @@ final class PolicyCases extends DeclaredOptions {
   private final Declared<List<EngineKind>> engines =
       list("--engines", "NAME[,NAME]", EngineKind.AS_EXPECTED.id(), PolicyCases::engines)
           .candidates(Choices.EngineKinds.class)
-          .help(
-              3,
-              "What engines do, compared with these times: any of ${COMPLETION-CANDIDATES}");
+          .help(3, "What engines do, compared with these times: any of ${COMPLETION-CANDIDATES}");
 
   private final Declared<String> groups =
       text(GroupList.OPTION, GroupList.LABEL, PoolGroup.FULL).help(3, GroupList.HELP);

@@ -31,8 +31,7 @@ public record Cell<L>(
 
   /** The figures that have ratios. */
   private static final List<Measure> FIRST_TOKEN =
-      List.of(
-          Measure.TTFT_P50_MS, Measure.TTFT_P95_MS, Measure.TTFT_P99_MS, Measure.TTFT_MEAN_MS);
+      List.of(Measure.TTFT_P50_MS, Measure.TTFT_P95_MS, Measure.TTFT_P99_MS, Measure.TTFT_MEAN_MS);
 
   /** Copies the collections. */
   public Cell {

@@ -36,7 +36,9 @@ public record Engines(String name, StepTiming timing, EngineKind kind) {
         .withEngines(new ReplaySettings.Engines(timing, kind.delays(ranks)));
   }
 
-  /** {@return what differs from the default, for example {@code dsv3-h800-rank hangs}, or nothing} */
+  /**
+   * {@return what differs from the default, for example {@code dsv3-h800-rank hangs}, or nothing}
+   */
   public String difference() {
     String times = timing.equals(DEFAULT.timing) ? "" : name;
     String behaviour = kind == EngineKind.AS_EXPECTED ? "" : kind.id();

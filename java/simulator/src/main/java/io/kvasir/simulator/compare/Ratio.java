@@ -9,7 +9,8 @@ import java.util.List;
  * seeds. Of the p95 time to first token, the interval is that in which 95 % of the bootstrap
  * replicates are. A replicate draws seeds, and conversations; the interval is too wide rather than
  * too narrow where seeds have conversations of their own. Of other figures, it is that of Student's
- * t for the seeds. In a saturated case, the ratio is that of the other policy's capacity to its own.
+ * t for the seeds. In a saturated case, the ratio is that of the other policy's capacity to its
+ * own.
  *
  * <p>Immutable.
  *

@@ -77,6 +77,14 @@ public record Setting(
 
   @Override
   public String toString() {
-    return traffic.name() + " " + mode.id() + " " + load + " " + pool() + " " + engines.difference();
+    return traffic.name()
+        + " "
+        + mode.id()
+        + " "
+        + load
+        + " "
+        + pool()
+        + " "
+        + engines.difference();
   }
 }

@@ -36,8 +36,7 @@ public final class CellPage {
         .filter(sentence -> !sentence.isEmpty())
         .forEach(sentence -> out.append(Html.banner(sentence)));
     out.append("<p class=\"note\">Latencies are modelled, not measured on a GPU.</p>\n");
-    out.append(
-        Html.basis("Step times: " + String.join("; ", StepTimes.of(cells)) + ".", basis));
+    out.append(Html.basis("Step times: " + String.join("; ", StepTimes.of(cells)) + ".", basis));
     List<String> standingHeads = new ArrayList<>(List.of("router"));
     standingHeads.addAll(Standing.HEADS);
     out.append(

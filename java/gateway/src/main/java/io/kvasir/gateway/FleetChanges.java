@@ -103,7 +103,8 @@ final class FleetChanges implements FleetControl {
   @Override
   public synchronized Change put(WorkerSpec spec) {
     FleetWorker known = named(spec.name());
-    if (known != null && known.spec().equals(spec)) {
+    if (known != null && isSame(known, spec)) {
+      known.membership().weigh(spec.weight());
       return Change.NONE;
     }
     check(spec, known);
@@ -129,7 +130,10 @@ final class FleetChanges implements FleetControl {
     Map<String, WorkerSpec> coming = new LinkedHashMap<>();
     specs.forEach(spec -> coming.put(spec.name(), spec));
     for (FleetWorker worker : fleets.workers()) {
-      if (coming.remove(worker.name(), worker.spec())) {
+      WorkerSpec spec = coming.get(worker.name());
+      if (spec != null && isSame(worker, spec)) {
+        coming.remove(worker.name());
+        worker.membership().weigh(spec.weight());
         kept++;
       } else if (!worker.spec().isInProcess()) {
         retiring.put(worker, Optional.empty());
@@ -170,6 +174,11 @@ final class FleetChanges implements FleetControl {
     return worker.healthy()
         && others.stream().anyMatch(other -> !other.hasAnswered())
         && !worker.models().stream().allMatch(model -> isServed(model, others));
+  }
+
+  /** Whether a description is that of a worker, but for its weight. */
+  private static boolean isSame(FleetWorker worker, WorkerSpec spec) {
+    return worker.spec().withWeight(1).equals(spec.withWeight(1));
   }
 
   private static boolean canReplace(FleetWorker other, FleetWorker worker) {
@@ -223,6 +232,17 @@ final class FleetChanges implements FleetControl {
       worker.membership().cordon(cordoned);
       LOG.info("worker {} takes {} new requests", name, cordoned ? "no" : "again");
     }
+    return true;
+  }
+
+  @Override
+  public synchronized boolean weigh(String name, double weight) {
+    FleetWorker worker = named(name);
+    if (worker == null) {
+      return false;
+    }
+    worker.membership().weigh(weight);
+    LOG.info("worker {} has weight {}", name, weight);
     return true;
   }
 

@@ -59,6 +59,39 @@ class FleetChangesTest {
     }
   }
 
+  private static int served(TestGateway gateway, ScriptedEngine engine, int requests) {
+    int before = engine.received();
+    for (int i = 0; i < requests; i++) {
+      gateway.works();
+    }
+    return engine.received() - before;
+  }
+
+  @Test
+  void aWeightLimitsTheShareOfAWorker() {
+    try (ScriptedEngine first = ScriptedEngine.good();
+        ScriptedEngine second = ScriptedEngine.good();
+        TestGateway gateway =
+            TestGateway.of(first, second).router("load_balancing").adminKey(KEY).start()) {
+      assertThat(served(gateway, second, 200)).as("of 200").isGreaterThan(60);
+      for (String wrong : new String[] {"0", "1.1", "-1", "'1'", "null"}) {
+        assertThat(weigh(gateway, second, wrong).status()).as(wrong).isEqualTo(400);
+      }
+      assertThat(gateway.change("PATCH", "/" + second.name(), "{}", KEY).status()).isEqualTo(400);
+      assertThat(weigh(gateway, second, "0.1").json().path("weight").asDouble()).isEqualTo(0.1);
+      assertThat(served(gateway, second, 200)).as("at most 9 %").isBetween(1, 40);
+      add(gateway, second);
+      assertThat(worker(gateway, second).path("weight").asDouble()).as("as described").isEqualTo(1);
+      cordon(gateway, first, true);
+      weigh(gateway, second, "0.001");
+      assertThat(served(gateway, second, 10)).as("there is no other").isEqualTo(10);
+    }
+  }
+
+  private static Reply weigh(TestGateway gateway, ScriptedEngine engine, String weight) {
+    return gateway.change("PATCH", "/" + engine.name(), "{'weight':" + weight + "}", KEY);
+  }
+
   @Test
   void aWorkerThatGoesEndsItsStreams() throws Exception {
     CountDownLatch removed = new CountDownLatch(1);
@@ -239,7 +272,8 @@ class FleetChangesTest {
         "POST | | {'worker':'http://a:1','weight':2} | 400 | one of [cordoned, worker]",
         "POST | | {'worker':'http://a:1','cordoned':1} | 400 | cordoned must be true or false",
         "PUT | /b:1 | {'worker':'http://a:1'} | 400 | the path must end with a:1",
-        "PATCH | /b:1 | {} | 400 | cordoned must be true or false",
+        "PATCH | /b:1 | {} | 400 | cordoned or weight must be given",
+        "PATCH | /b:1 | {'weight':0.5} | 404 | there is no worker 'b:1'",
         "PATCH | /b:1 | {'cordoned':true} | 404 | there is no worker 'b:1'",
         "DELETE | /b:1 | | 404 | there is no worker 'b:1'",
         "DELETE | | | 405 | GET or POST",

@@ -9,6 +9,7 @@ import io.kvasir.gateway.proxy.CrossOrigin;
 import io.kvasir.gateway.proxy.PassPaths;
 import io.kvasir.gateway.proxy.ProxySettings;
 import io.kvasir.gateway.route.BreakerSettings;
+import io.kvasir.gateway.route.Shares;
 import io.kvasir.gateway.tokens.ModelTokens;
 import io.kvasir.gateway.worker.ApiKey;
 import io.kvasir.gateway.worker.WorkerSpec;
@@ -276,6 +277,7 @@ final class TestGatewayBuilder {
                 idleTimeoutMs,
                 clientTimeoutMs,
                 maxAttempts,
+                new Shares(0),
                 explain,
                 clients,
                 origins,

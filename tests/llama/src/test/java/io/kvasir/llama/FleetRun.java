@@ -16,6 +16,7 @@ import io.kvasir.gateway.proxy.CrossOrigin;
 import io.kvasir.gateway.proxy.PassPaths;
 import io.kvasir.gateway.proxy.ProxySettings;
 import io.kvasir.gateway.route.BreakerSettings;
+import io.kvasir.gateway.route.Shares;
 import java.io.OutputStream;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -99,6 +100,7 @@ final class FleetRun {
             120_000,
             60_000,
             3,
+            new Shares(0),
             true,
             ClientLimits.DEFAULT,
             CrossOrigin.ALL,

@@ -64,6 +64,13 @@ final class AdminClient {
     return ask("PATCH", path(id), body);
   }
 
+  /** Changes a worker's weight. Returns it. */
+  JsonNode weigh(String id, double weight) throws IOException {
+    ObjectNode body = JSON.createObjectNode();
+    body.put("weight", weight);
+    return ask("PATCH", path(id), body);
+  }
+
   /** Removes a worker. */
   void remove(String id) throws IOException {
     ask("DELETE", path(id), null);

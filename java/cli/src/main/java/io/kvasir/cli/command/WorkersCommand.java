@@ -30,7 +30,8 @@ import picocli.CommandLine.Parameters;
     description = {
       "Lists the workers of a running gateway, and changes them while it serves. 'add' also changes a"
           + " worker with other keys. 'cordon' keeps new requests away, 'uncordon' lets them come"
-          + " again, 'drain' also waits until none is left, and 'remove' lets those in progress end.",
+          + " again, 'drain' also waits until none is left, 'weight' limits its share of the requests,"
+          + " and 'remove' lets those in progress end.",
       ""
     },
     footer = {
@@ -43,7 +44,9 @@ final class WorkersCommand extends DeclaredOptions implements Callable<Integer> 
   private static final String ADMIN_URL = "--admin-url";
   private static final String KEY_FILE = "--admin-key-file";
   private static final String WORKER = "WORKER";
+  private static final String WEIGHT = "WEIGHT";
   private static final long POLL_MS = 100;
+  private static final double LEAST_WEIGHT = 1e-6;
 
   private final Console console;
 
@@ -53,13 +56,14 @@ final class WorkersCommand extends DeclaredOptions implements Callable<Integer> 
     CORDON,
     UNCORDON,
     DRAIN,
+    WEIGHT,
     REMOVE
   }
 
   @Parameters(
       index = "0",
       arity = "0..1",
-      paramLabel = "list|add|cordon|uncordon|drain|remove",
+      paramLabel = "list|add|cordon|uncordon|drain|weight|remove",
       defaultValue = "list",
       description = "What to do (default: ${DEFAULT-VALUE}).")
   private String verb;
@@ -72,6 +76,14 @@ final class WorkersCommand extends DeclaredOptions implements Callable<Integer> 
           "The worker's id, as 'list' shows it; for 'add', URL[,KEY=VALUE]... as 'kvasir serve"
               + " --worker' takes it.")
   private @Nullable String worker;
+
+  @Parameters(
+      index = "2",
+      arity = "0..1",
+      paramLabel = WEIGHT,
+      description =
+          "For 'weight': above 0 and at most 1, the weight of a worker that is not limited.")
+  private @Nullable String weight;
 
   private final Declared<URI> adminUrl =
       option(ADMIN_URL, "URL", "http://127.0.0.1:8081", WorkersCommand::url)
@@ -132,6 +144,9 @@ final class WorkersCommand extends DeclaredOptions implements Callable<Integer> 
     if (id == null) {
       throw new UsageException(WORKER, "is missing: " + verb + " needs one");
     }
+    if (what != Verb.WEIGHT && weight != null) {
+      throw new UsageException(WEIGHT, "has no effect with " + verb);
+    }
     return change(admin, what, id);
   }
 
@@ -141,6 +156,13 @@ final class WorkersCommand extends DeclaredOptions implements Callable<Integer> 
       case ADD -> {
         String added = admin.add(id).path("worker_id").asText();
         return await(admin, added, "is not healthy", each -> each.path("healthy").asBoolean());
+      }
+      case WEIGHT -> {
+        if (weight == null) {
+          throw new UsageException(WEIGHT, "is missing");
+        }
+        show(admin.weigh(id, Values.number(WEIGHT, weight, LEAST_WEIGHT, 1)));
+        return ExitCode.DONE;
       }
       case DRAIN -> {
         admin.cordon(id, true);
@@ -201,7 +223,8 @@ final class WorkersCommand extends DeclaredOptions implements Callable<Integer> 
       return;
     }
     Iterable<JsonNode> all = workers.isArray() ? workers : List.of(workers);
-    StringBuilder text = new StringBuilder(line("worker", "state", "role", "ranks", "requests"));
+    StringBuilder text =
+        new StringBuilder(line("worker", "state", "role", "weight", "ranks", "requests"));
     for (JsonNode each : all) {
       boolean healthy = each.path("healthy").asBoolean();
       text.append(
@@ -209,6 +232,7 @@ final class WorkersCommand extends DeclaredOptions implements Callable<Integer> 
               each.path("worker_id").asText(),
               healthy ? each.path("state").asText() : "unhealthy",
               each.path("role").asText(),
+              each.path("weight").asText(),
               each.path("ranks").asText(),
               each.path("active_requests").asText()));
       if (!healthy) {
@@ -218,8 +242,7 @@ final class WorkersCommand extends DeclaredOptions implements Callable<Integer> 
     console.print(text.toString());
   }
 
-  private static String line(String id, String state, String role, String ranks, String requests) {
-    return String.format(
-        Locale.ROOT, "%-32s %-10s %-8s %5s %9s%n", id, state, role, ranks, requests);
+  private static String line(String... cells) {
+    return String.format(Locale.ROOT, "%-32s %-10s %-8s %6s %5s %9s%n", (Object[]) cells);
   }
 }

@@ -5,6 +5,7 @@ import io.kvasir.gateway.proxy.ClientLimits;
 import io.kvasir.gateway.proxy.CrossOrigin;
 import io.kvasir.gateway.proxy.PassPaths;
 import io.kvasir.gateway.proxy.ProxySettings;
+import io.kvasir.gateway.route.Shares;
 import java.util.concurrent.TimeUnit;
 import picocli.CommandLine.Mixin;
 
@@ -80,6 +81,14 @@ final class ServeLimits extends DeclaredOptions {
               "Bad checks in a row that make a worker unhealthy; a late one does not count"
                   + " while it answers requests");
 
+  private final Declared<Double> slowStart =
+      number("--slow-start-seconds", "0", 0, MAX_SECONDS)
+          .label("N")
+          .help(
+              32,
+              "Time in which a worker whose engine has just begun comes to its share of the requests,"
+                  + " from a tenth of it");
+
   @Mixin private BreakerLimits breaker;
 
   private final Declared<Double> drainGrace =
@@ -113,6 +122,7 @@ final class ServeLimits extends DeclaredOptions {
         idleTimeout.value(),
         clientTimeout.value(),
         maxAttempts.value(),
+        new Shares(Math.round(1e9 * slowStart.value())),
         explain,
         clients,
         origins,

@@ -15,7 +15,7 @@ public interface FleetControl {
     /** Another worker has taken its place, with the new description. */
     CHANGED,
 
-    /** The worker is as it was. */
+    /** The worker is as it was, but for its weight. */
     NONE
   }
 
@@ -39,6 +39,15 @@ public interface FleetControl {
    * @return false if it is not known
    */
   boolean cordon(String name, boolean cordoned);
+
+  /**
+   * Changes a worker's weight beside the others.
+   *
+   * @param name the worker
+   * @param weight the weight, above 0 and at most 1
+   * @return false if it is not known
+   */
+  boolean weigh(String name, double weight);
 
   /**
    * Removes a worker. Its requests in progress have a while to end.

@@ -39,6 +39,7 @@ public final class WorkersHandler {
   private static final String PATH = "/kvasir/workers";
   private static final String SPEC = "worker";
   private static final String CORDONED = "cordoned";
+  private static final String WEIGHT = "weight";
   private static final int MAX_SPEC_CHARACTERS = 65_536;
 
   private final Services services;
@@ -161,15 +162,28 @@ public final class WorkersHandler {
   }
 
   private void patch(Exchange exchange, String name, byte[] body) {
-    JsonNode fields = fields(body, Set.of(CORDONED));
-    if (!fields.has(CORDONED)) {
-      throw new WrongBodyException(CORDONED, CORDONED + " must be true or false");
+    JsonNode fields = fields(body, Set.of(CORDONED, WEIGHT));
+    if (fields.isEmpty()) {
+      throw new WrongBodyException(CORDONED, CORDONED + " or " + WEIGHT + " must be given");
     }
-    if (control.cordon(name, cordoned(fields))) {
+    boolean cordoned = cordoned(fields);
+    double weight = weight(fields);
+    boolean known =
+        (!fields.has(CORDONED) || control.cordon(name, cordoned))
+            && (!fields.has(WEIGHT) || control.weigh(name, weight));
+    if (known) {
       show(exchange, 200, name);
     } else {
       unknown(exchange, name);
     }
+  }
+
+  private static double weight(JsonNode fields) {
+    double weight = fields.path(WEIGHT).asDouble();
+    if (fields.has(WEIGHT) && !(fields.path(WEIGHT).isNumber() && weight > 0 && weight <= 1)) {
+      throw new WrongBodyException(WEIGHT, WEIGHT + " must be a number above 0 and at most 1");
+    }
+    return weight;
   }
 
   private void put(Exchange exchange, String name, byte[] body) {
@@ -297,6 +311,7 @@ public final class WorkersHandler {
     json.writeNumberField("ranks", worker.profile().ranks());
     json.writeBooleanField("healthy", worker.healthy());
     json.writeBooleanField("takes_requests", services.fleets().takes(worker, services.nowNs()));
+    json.writeNumberField(WEIGHT, worker.membership().weight());
     json.writeNumberField("active_requests", worker.membership().activeRequests());
     json.writeArrayFieldStart("problems");
     if (!worker.problem().isEmpty()) {

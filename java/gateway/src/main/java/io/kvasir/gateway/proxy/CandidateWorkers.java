@@ -6,6 +6,8 @@ import io.kvasir.gateway.route.FleetWorker;
 import io.kvasir.gateway.route.ModelFleet;
 import io.kvasir.gateway.route.ModelFleet.Target;
 import io.kvasir.gateway.worker.WorkerRole;
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -75,7 +77,7 @@ final class CandidateWorkers {
 
   /** Whether a worker is left that can take a part of the request. */
   boolean hasOther(Leg leg) {
-    return leastLoaded(leg) != null;
+    return !left(leg).isEmpty();
   }
 
   /** Whether workers are left that serve whole requests, and none that answers for others. */
@@ -106,20 +108,37 @@ final class CandidateWorkers {
         && (inbound.model().isEmpty() || worker.models().contains(inbound.model()));
   }
 
-  /** The worker with the fewest requests of those that are left for a leg; null if none is. */
-  @Nullable FleetWorker leastLoaded(Leg leg) {
+  /** The workers that are left for a leg. */
+  private List<FleetWorker> left(Leg leg) {
     long nowNs = services.nowNs();
-    FleetWorker least = null;
     boolean panics = panics();
+    List<FleetWorker> left = new ArrayList<>(all.size());
     for (FleetWorker worker : all) {
-      if (serves(worker, leg)
-          && isLeft(worker, panics, nowNs)
-          && (least == null
-              || worker.membership().activeRequests() < least.membership().activeRequests())) {
-        least = worker;
+      if (serves(worker, leg) && isLeft(worker, panics, nowNs)) {
+        left.add(worker);
       }
     }
-    return least;
+    return left;
+  }
+
+  /** Those of the workers that are left for a leg whose share the request would exceed. */
+  private Set<FleetWorker> beyondShare(Leg leg) {
+    long nowNs = System.nanoTime();
+    if (!services.shares().differ(all, nowNs)) {
+      return Set.of();
+    }
+    String conversation = inbound.conversation().id();
+    String key = conversation == null ? inbound.id() : conversation;
+    return services.shares().excluded(left(leg), key, nowNs);
+  }
+
+  /** The worker with the fewest requests of those that are left for a leg; null if none is. */
+  @Nullable FleetWorker leastLoaded(Leg leg) {
+    Set<FleetWorker> excluded = beyondShare(leg);
+    return left(leg).stream()
+        .filter(worker -> !excluded.contains(worker))
+        .min(Comparator.comparingInt(worker -> worker.membership().activeRequests()))
+        .orElse(null);
   }
 
   /** Chooses the owner of what the request names, or else the worker with the fewest requests. */
@@ -143,6 +162,7 @@ final class CandidateWorkers {
       return among.pin(owner);
     }
     Set<FleetWorker> excluded = new HashSet<>(tried);
+    excluded.addAll(beyondShare(leg));
     for (FleetWorker worker : among.workers()) {
       if (!serves(worker, leg)) {
         excluded.add(worker);

@@ -1,5 +1,7 @@
 package io.kvasir.gateway.proxy;
 
+import io.kvasir.gateway.route.Shares;
+
 /**
  * Limits of the way of a request. Immutable.
  *
@@ -13,6 +15,7 @@ package io.kvasir.gateway.proxy;
  * @param idleTimeoutMs limit between two parts of a reply
  * @param clientTimeoutMs limit for a client that does not read its reply
  * @param maxAttempts attempts of a request, at least 1
+ * @param shares which part of the requests goes to workers of little weight
  * @param explain whether every reply names the choice in its headers
  * @param clients what one client may take
  * @param origins which pages in browsers may send requests
@@ -27,6 +30,7 @@ public record ProxySettings(
     long idleTimeoutMs,
     long clientTimeoutMs,
     int maxAttempts,
+    Shares shares,
     boolean explain,
     ClientLimits clients,
     CrossOrigin origins,

@@ -11,6 +11,7 @@ import io.kvasir.gateway.route.AdmissionQueue;
 import io.kvasir.gateway.route.FleetWorker;
 import io.kvasir.gateway.route.ModelFleets;
 import io.kvasir.gateway.route.RetryBudget;
+import io.kvasir.gateway.route.Shares;
 import io.kvasir.gateway.tokens.TokenQuestions;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -54,6 +55,11 @@ public record Services(
   /** {@return the time by which workers rest, in nanoseconds} */
   public long nowNs() {
     return clockNs.getAsLong();
+  }
+
+  /** Which part of the requests goes to workers of little weight. */
+  Shares shares() {
+    return settings.shares();
   }
 
   /** Whether a host is that of a worker of the gateway. */

@@ -32,7 +32,7 @@ public final class FleetWorker {
   private final Upstream upstream;
   private final @Nullable Renderer renderer;
   private final Breaker breaker;
-  private final Membership membership = new Membership();
+  private final Membership membership;
   private final AtomicInteger recoveries = new AtomicInteger();
   private final AtomicLong eventRestarts = new AtomicLong();
   private final FailuresInRow failures;
@@ -75,6 +75,7 @@ public final class FleetWorker {
     this.name = name;
     this.failures = new FailuresInRow(name);
     this.spec = spec;
+    this.membership = new Membership(spec.weight());
     this.profile = describe(WorkerFacts.NONE);
     this.upstream = upstream;
     this.breaker = breaker;
@@ -273,8 +274,9 @@ public final class FleetWorker {
   }
 
   /** Its engine answers after it did not: what is known of the time before can be wrong. */
-  void onRecovered() {
+  void onRecovered(long nowNs) {
     recoveries.incrementAndGet();
+    membership.begin(nowNs);
   }
 
   /** {@return how often the worker has recovered; the first time that it answers counts} */

@@ -183,7 +183,7 @@ public final class HealthChecks {
     }
 
     private void onRecovered(ModelList models, WorkerFacts facts) {
-      worker.onRecovered();
+      worker.onRecovered(System.nanoTime());
       onFacts(models, facts);
       awaitForgetting(timeoutMs / FORGET_POLL_MS);
     }

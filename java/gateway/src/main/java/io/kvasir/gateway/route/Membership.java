@@ -11,8 +11,13 @@ public final class Membership {
   private final AtomicInteger activeRequests = new AtomicInteger();
   private volatile boolean cordoned;
   private volatile boolean left;
+  private volatile double weight;
+  private volatile long begunNs = Long.MIN_VALUE / 2;
 
-  Membership() {}
+  /** A worker that takes requests, with a weight. */
+  Membership(double weight) {
+    this.weight = weight;
+  }
 
   /** {@return requests of this gateway in flight at the worker} */
   public int activeRequests() {
@@ -42,6 +47,30 @@ public final class Membership {
    */
   public void cordon(boolean now) {
     cordoned = now;
+  }
+
+  /** {@return its weight beside other workers, above 0 and at most 1; see {@link Shares}} */
+  public double weight() {
+    return weight;
+  }
+
+  /**
+   * Changes its weight.
+   *
+   * @param now the weight from now on, above 0 and at most 1
+   */
+  public void weigh(double now) {
+    weight = now;
+  }
+
+  /** When its engine answered first, or again; long ago before. */
+  long begunNs() {
+    return begunNs;
+  }
+
+  /** Its engine answers after it did not. */
+  void begin(long nowNs) {
+    begunNs = nowNs;
   }
 
   /** {@return whether it no longer belongs to the gateway; its requests in progress go on} */

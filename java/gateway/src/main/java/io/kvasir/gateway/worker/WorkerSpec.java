@@ -24,6 +24,7 @@ import org.jspecify.annotations.Nullable;
  *     if only the worker itself does
  * @param apiKey what the engine demands of its clients; null if nothing is stated
  * @param disagg the part of requests that it serves
+ * @param weight its weight beside other workers, above 0 and at most 1
  */
 public record WorkerSpec(
     URI url,
@@ -37,7 +38,8 @@ public record WorkerSpec(
     List<EndpointPattern> forwardPasses,
     @Nullable RendererSpec renderer,
     @Nullable ApiKey apiKey,
-    DisaggSpec disagg) {
+    DisaggSpec disagg,
+    double weight) {
 
   /** The key of {@link #forwardPasses()}. */
   static final String FORWARD_PASSES = "forward_pass_metrics";
@@ -132,18 +134,19 @@ public record WorkerSpec(
         List.of(),
         null,
         null,
-        DisaggSpec.WHOLE);
+        DisaggSpec.WHOLE,
+        1);
   }
 
   /**
    * Parses {@code URL[,KEY=VALUE]...}. The keys are {@code flavor}, {@code ranks}, {@code events},
    * {@code replay}, {@code topic}, {@code bind}, {@code block_size}, {@code lb}, {@code
    * rank_offset}, {@code ranks_per_node}, {@code poll}, {@code forward_pass_metrics}, {@code
-   * renderer}, {@code api_key}, {@code api_key_file} and {@code api_key_env}, which also exist with
-   * {@code renderer_} before them, and those of {@link DisaggSpec}: {@code role}, {@code disagg},
-   * {@code bootstrap}, {@code bootstrap_port}, {@code side_channel}, {@code engine_id} and {@code
-   * tp_size}; {@code events}, {@code replay} and {@code forward_pass_metrics} can be repeated, once
-   * for each rank. A key's file or variable is read at once.
+   * renderer}, {@code weight}, {@code api_key}, {@code api_key_file} and {@code api_key_env}, which
+   * also exist with {@code renderer_} before them, and those of {@link DisaggSpec}: {@code role},
+   * {@code disagg}, {@code bootstrap}, {@code bootstrap_port}, {@code side_channel}, {@code
+   * engine_id} and {@code tp_size}; {@code events}, {@code replay} and {@code forward_pass_metrics}
+   * can be repeated, once for each rank. A key's file or variable is read at once.
    *
    * @param text the description
    * @return the worker
@@ -164,6 +167,29 @@ public record WorkerSpec(
    */
   public static WorkerSpec parse(String text, @Nullable WorkerRole role) {
     return new WorkerSpecParser(text, System::getenv).parse(role);
+  }
+
+  /**
+   * The same worker with another weight.
+   *
+   * @param other the weight
+   * @return the description
+   */
+  public WorkerSpec withWeight(double other) {
+    return new WorkerSpec(
+        url,
+        flavor,
+        ranks,
+        balancing,
+        rankOffset,
+        blockSize,
+        events,
+        poll,
+        forwardPasses,
+        renderer,
+        apiKey,
+        disagg,
+        other);
   }
 
   /** {@return the remedy where the engine refuses the gateway's questions, in words} */

@@ -1,6 +1,7 @@
 package io.kvasir.gateway.worker;
 
 import io.kvasir.exchange.EngineFlavor;
+import io.kvasir.model.Decimals;
 import io.kvasir.model.Errors;
 import java.net.URI;
 import java.net.URISyntaxException;
@@ -24,6 +25,7 @@ final class WorkerSpecParser {
   private static final int MAX_BLOCK_SIZE = 1 << 20;
 
   private static final String RENDERER = "renderer";
+  private static final String WEIGHT = "weight";
   private static final String API_KEY = "api_key";
   private static final String API_KEY_FILE = "api_key_file";
   private static final String API_KEY_ENV = "api_key_env";
@@ -46,6 +48,7 @@ final class WorkerSpecParser {
                   "poll",
                   WorkerSpec.FORWARD_PASSES,
                   RENDERER,
+                  WEIGHT,
                   API_KEY,
                   API_KEY_FILE,
                   API_KEY_ENV,
@@ -119,7 +122,18 @@ final class WorkerSpecParser {
         patterns(WorkerSpec.FORWARD_PASSES),
         renderer(),
         apiKey(""),
-        new DisaggKeys(values, flavor, engine).read(role, ranks));
+        new DisaggKeys(values, flavor, engine).read(role, ranks),
+        weight());
+  }
+
+  private double weight() {
+    String text = text(WEIGHT);
+    Double weight = text == null ? Double.valueOf(1) : Decimals.number(text);
+    if (weight == null || !(weight > 0 && weight <= 1)) {
+      throw new IllegalArgumentException(
+          WEIGHT + " must be above 0 and at most 1, not '" + Errors.shown(text) + "'");
+    }
+    return weight;
   }
 
   /**

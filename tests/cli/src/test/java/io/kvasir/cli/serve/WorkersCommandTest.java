@@ -63,6 +63,9 @@ class WorkersCommandTest {
     assertThat(workers(gateway, "").out()).contains(id(first), id(second), "serving");
     assertThat(workers(gateway, " drain " + id(first) + withKey).out()).contains("cordoned");
     assertThat(workers(gateway, " uncordon " + id(first) + withKey).out()).contains("serving");
+    assertThat(workers(gateway, " weight " + id(first) + " 0.25" + withKey).out()).contains("0.25");
+    assertThat(workers(gateway, " weight " + id(first) + " 2" + withKey).exitCode()).isEqualTo(2);
+    assertThat(workers(gateway, " weight " + id(first) + withKey).exitCode()).isEqualTo(2);
     assertThat(workers(gateway, " remove " + id(first) + withKey).exitCode()).isZero();
     assertThat(workers(gateway, " --format json").json()).hasSize(1);
     assertThat(ServingProcess.post(gateway.url() + "/v1/completions", ask()).statusCode())

@@ -21,6 +21,7 @@ import io.kvasir.gateway.route.BreakerSettings;
 import io.kvasir.gateway.route.Ejection;
 import io.kvasir.gateway.route.ModelFleets;
 import io.kvasir.gateway.route.RetryBudget;
+import io.kvasir.gateway.route.Shares;
 import io.kvasir.gateway.tokens.TokenQuestions;
 import io.netty.buffer.ByteBuf;
 import java.io.OutputStream;
@@ -114,6 +115,7 @@ class AbandonedRequestTest {
             1_000,
             1_000,
             1,
+            new Shares(0),
             false,
             new ClientLimits(1, 1, 1, 1),
             CrossOrigin.ALL,

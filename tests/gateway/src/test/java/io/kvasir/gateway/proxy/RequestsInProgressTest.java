@@ -17,6 +17,7 @@ import io.kvasir.gateway.route.BreakerSettings;
 import io.kvasir.gateway.route.Ejection;
 import io.kvasir.gateway.route.ModelFleets;
 import io.kvasir.gateway.route.RetryBudget;
+import io.kvasir.gateway.route.Shares;
 import io.kvasir.gateway.tokens.TokenQuestions;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -104,6 +105,7 @@ class RequestsInProgressTest {
             1_000,
             1_000,
             1,
+            new Shares(0),
             false,
             new ClientLimits(1, 1, 1, 1),
             CrossOrigin.ALL,

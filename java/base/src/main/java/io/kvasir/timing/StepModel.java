@@ -222,17 +222,22 @@ public final class StepModel {
 
   private Outcome drop() {
     dropped++;
-    return Outcome.DROPPED;
+    return sound(Outcome.DROPPED);
   }
 
   private Outcome end(boolean changed) {
     observations++;
-    if (!fit.isSound()) {
-      fit.reset();
-      ofPrompts.reset();
-      ofDecoding.reset();
-      return Outcome.RESET;
+    return sound(changed ? Outcome.CHANGED : Outcome.LEARNED);
+  }
+
+  /** Begins again if the state is not finite, wherever that came from: no time would be learned. */
+  private Outcome sound(Outcome outcome) {
+    if (fit.isSound()) {
+      return outcome;
     }
-    return changed ? Outcome.CHANGED : Outcome.LEARNED;
+    fit.reset();
+    ofPrompts.reset();
+    ofDecoding.reset();
+    return Outcome.RESET;
   }
 }

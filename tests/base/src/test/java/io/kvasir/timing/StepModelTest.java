@@ -244,6 +244,25 @@ class StepModelTest {
     assertThat(Math.abs(speed.location())).isEqualTo(4);
   }
 
+  /** Only prompts are observed, of ranks that have become slower together. */
+  @ParameterizedTest
+  @CsvSource({"0.01, 0", "0.3, 0", "-0.3, 0", "0.7, 0.7", "-0.7, -0.7"})
+  void kindsThatAreNotSeenFollowChangesAndNoNoise(double median, double followed) {
+    StepModel model = newModel();
+    List<RankSpeed> speeds = Stream.generate(RankSpeed::new).limit(2).toList();
+    StepWork work = model.newWork();
+    work.addPrompt(4_000, 0);
+    work.addSteps(1);
+    model.learn(work, model.ms(work), speeds.get(0));
+    speeds.forEach(speed -> speed.shift(median));
+    double promptMs = model.promptMs(4_000, 0, 1);
+    double decodeMs = model.decodeMs(100_000);
+    model.centre(speeds);
+    assertThat(speeds).allMatch(speed -> Math.abs(speed.location()) < 1e-9);
+    assertThat(Math.log(model.promptMs(4_000, 0, 1) / promptMs)).isCloseTo(median, within(1e-9));
+    assertThat(Math.log(model.decodeMs(100_000) / decodeMs)).isCloseTo(followed, within(1e-9));
+  }
+
   @Test
   void aStateThatIsNotFiniteBeginsAgain() {
     StepModel model = newModel();

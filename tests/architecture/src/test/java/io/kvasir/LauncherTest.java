@@ -60,9 +60,16 @@ class LauncherTest {
         .endsWith("-cp", jar + ":" + further, "io.kvasir.cli.Main", "replay", "--sessions", "a b");
   }
 
+  @ParameterizedTest
+  @ValueSource(strings = {"serve", "engine"})
+  void aServerEndsWhenItsHeapIsFull(String command) throws Exception {
+    ChildProcess ended = run(null, command, "--port", "0");
+    assertThat(ended.output().lines()).contains("-XX:+ExitOnOutOfMemoryError");
+  }
+
   @Test
   void aMissingJarIsAnError() throws Exception {
-    ChildProcess ended = run(folder + ":missing policy.jar");
+    ChildProcess ended = run(folder + ":missing policy.jar", "replay");
     assertThat(ended.exitCode()).isEqualTo(1);
     assertThat(ended.errors())
         .isEqualTo("kvasir: no 'missing policy.jar', which KVASIR_CLASSPATH names\n");
@@ -114,14 +121,15 @@ class LauncherTest {
   }
 
   private List<String> launch(String classPath) throws IOException {
-    ChildProcess ended = run(classPath);
+    ChildProcess ended = run(classPath, "replay", "--sessions", "a b");
     assertThat(ended.exitCode()).as(ended.errors()).isZero();
     return ended.output().lines().toList();
   }
 
-  private ChildProcess run(String classPath) throws IOException {
-    ProcessBuilder launcher =
-        new ProcessBuilder("sh", root.resolve("kvasir").toString(), "replay", "--sessions", "a b");
+  private ChildProcess run(String classPath, String... words) throws IOException {
+    List<String> line = new ArrayList<>(List.of("sh", root.resolve("kvasir").toString()));
+    line.addAll(List.of(words));
+    ProcessBuilder launcher = new ProcessBuilder(line);
     launcher.environment().keySet().removeIf(name -> name.startsWith("KVASIR_"));
     launcher.environment().put("JAVA_HOME", folder.resolve("jdk").toString());
     if (classPath != null) {

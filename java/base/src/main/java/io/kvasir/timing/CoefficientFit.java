@@ -112,15 +112,13 @@ final class CoefficientFit {
     return offsets[i] == 0 ? scaleVariance * knownSum / (own + scaleVariance * known) : 0;
   }
 
-  /** Multiplies all coefficients. */
-  void scale(double factor) {
-    for (int i = 0; i < logs.length; i++) {
-      setLog(
-          i,
-          offsets[i] == 0
-              ? logs[i] + StrictMath.log(factor)
-              : StrictMath.log1p(coefficients[i] * factor));
-    }
+  /** Multiplies a coefficient. */
+  void scale(int i, double factor) {
+    setLog(
+        i,
+        offsets[i] == 0
+            ? logs[i] + StrictMath.log(factor)
+            : StrictMath.log1p(coefficients[i] * factor));
   }
 
   /** A factor that all coefficients have in common has become less certain. */

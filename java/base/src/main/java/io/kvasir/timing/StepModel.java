@@ -23,6 +23,10 @@ public final class StepModel {
    * the other fall for ever. Nothing but an observation of it moves a coefficient, except a change:
    * when large residuals of one sign add up, a factor that all coefficients have in common becomes
    * uncertain, so kinds of work that are not seen follow those that are.
+   *
+   * In a group, what coefficients and the median speed have in common cannot be told apart, so noise
+   * moves the one up and the other down. The median goes back to 1, and the coefficients that were
+   * observed meanwhile take it over; the others only take over what adds up to a change.
    */
 
   /** What has become of an observation. */
@@ -46,6 +50,13 @@ public final class StepModel {
   private final CoefficientFit fit;
   private final Residuals ofPrompts = new Residuals();
   private final Residuals ofDecoding = new Residuals();
+
+  /* Since the last time that the speeds of a group were centred, by coefficient. */
+  private final boolean[] seen = new boolean[StepWork.SIZE];
+
+  /** Logarithms of median speeds that coefficients have not taken over. */
+  private final double[] pending = new double[StepWork.SIZE];
+
   private long observations;
   private long dropped;
   private boolean reported;
@@ -113,11 +124,19 @@ public final class StepModel {
   public void centre(List<RankSpeed> speeds) {
     double[] sorted = speeds.stream().mapToDouble(RankSpeed::location).sorted().toArray();
     double median = (sorted[(sorted.length - 1) / 2] + sorted[sorted.length / 2]) / 2;
-    if (median != 0) {
-      fit.scale(StrictMath.exp(median));
-      for (RankSpeed speed : speeds) {
-        speed.shift(-median);
+    if (median == 0) {
+      return;
+    }
+    for (int i = 0; i < StepWork.SIZE; i++) {
+      pending[i] += median;
+      if (seen[i] || Math.abs(pending[i]) > CHANGE_OF_ALL) {
+        fit.scale(i, StrictMath.exp(pending[i]));
+        pending[i] = 0;
       }
+      seen[i] = false;
+    }
+    for (RankSpeed speed : speeds) {
+      speed.shift(-median);
     }
   }
 
@@ -198,6 +217,12 @@ public final class StepModel {
     if (!speed.gate(work).admits(residual)) {
       return drop();
     }
+    for (int i = 0; i < StepWork.SIZE; i++) {
+      if (work.priorMs[i] != 0) {
+        seen[i] = true;
+        pending[i] = 0;
+      }
+    }
     Residuals residuals = residuals(work);
     double kept = residuals.keep(residual);
     double deviation = residuals.deviation();
@@ -222,17 +247,22 @@ public final class StepModel {
 
   private Outcome drop() {
     dropped++;
-    return Outcome.DROPPED;
+    return sound(Outcome.DROPPED);
   }
 
   private Outcome end(boolean changed) {
     observations++;
-    if (!fit.isSound()) {
-      fit.reset();
-      ofPrompts.reset();
-      ofDecoding.reset();
-      return Outcome.RESET;
+    return sound(changed ? Outcome.CHANGED : Outcome.LEARNED);
+  }
+
+  /** Begins again if the state is not finite, wherever that came from: no time would be learned. */
+  private Outcome sound(Outcome outcome) {
+    if (fit.isSound()) {
+      return outcome;
     }
-    return changed ? Outcome.CHANGED : Outcome.LEARNED;
+    fit.reset();
+    ofPrompts.reset();
+    ofDecoding.reset();
+    return Outcome.RESET;
   }
 }

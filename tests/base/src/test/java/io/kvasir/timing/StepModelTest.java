@@ -200,6 +200,86 @@ class StepModelTest {
     assertThat(model.promptMs(4_000, 0, 1) / newModel().promptMs(4_000, 0, 1)).isBetween(0.9, 1.1);
   }
 
+  @ParameterizedTest
+  @ValueSource(doubles = {1.0 / 30, 30, Double.POSITIVE_INFINITY, Double.NaN})
+  void timesFarFromWhatIsExpectedAreCountedAndDropped(double factor) {
+    StepModel model = newModel();
+    StepWork work = model.newWork();
+    work.addPrompt(4_000, 0);
+    work.addSteps(1);
+    double ms = model.ms(work);
+    for (int i = 0; i < 1_500; i++) { // a third of all
+      StepModel.Outcome outcome = model.learn(work, i % 3 == 0 ? factor * ms : ms);
+      assertThat(outcome == StepModel.Outcome.DROPPED).as("after " + i).isEqualTo(i % 3 == 0);
+    }
+    assertThat(model.dropped()).isEqualTo(500);
+    assertThat(model.ms(work)).isCloseTo(ms, within(1e-9 * ms));
+  }
+
+  @ParameterizedTest
+  @ValueSource(doubles = {1.0 / 30, 30})
+  void timesFarFromWhatIsExpectedAreLearnedOnceTheyAreTheMajority(double factor) {
+    StepModel model = newModel();
+    StepWork work = model.newWork();
+    work.addPrompt(4_000, 0);
+    work.addSteps(1);
+    double ms = model.ms(work);
+    for (int i = 0; i < 500; i++) {
+      model.learn(work, factor * ms);
+    }
+    assertThat(model.dropped()).isBetween(10L, 40L);
+    assertThat(model.ms(work) / ms).isCloseTo(factor, within(0.1 * factor));
+  }
+
+  @ParameterizedTest
+  @ValueSource(doubles = {1e-9, 1e9})
+  void aSpeedHasABound(double factor) {
+    StepModel model = newModel();
+    RankSpeed speed = new RankSpeed();
+    Random random = new Random(1);
+    for (int i = 0; i < 20_000; i++) {
+      learn(model, speed, factor, random);
+      assertThat(Math.abs(speed.location())).isLessThanOrEqualTo(4);
+    }
+    assertThat(Math.abs(speed.location())).isEqualTo(4);
+  }
+
+  /** Only prompts are observed, of ranks that have become slower together. */
+  @ParameterizedTest
+  @CsvSource({"0.01, 0", "0.3, 0", "-0.3, 0", "0.7, 0.7", "-0.7, -0.7"})
+  void kindsThatAreNotSeenFollowChangesAndNoNoise(double median, double followed) {
+    StepModel model = newModel();
+    List<RankSpeed> speeds = Stream.generate(RankSpeed::new).limit(2).toList();
+    StepWork work = model.newWork();
+    work.addPrompt(4_000, 0);
+    work.addSteps(1);
+    model.learn(work, model.ms(work), speeds.get(0));
+    speeds.forEach(speed -> speed.shift(median));
+    double promptMs = model.promptMs(4_000, 0, 1);
+    double decodeMs = model.decodeMs(100_000);
+    model.centre(speeds);
+    assertThat(speeds).allMatch(speed -> Math.abs(speed.location()) < 1e-9);
+    assertThat(Math.log(model.promptMs(4_000, 0, 1) / promptMs)).isCloseTo(median, within(1e-9));
+    assertThat(Math.log(model.decodeMs(100_000) / decodeMs)).isCloseTo(followed, within(1e-9));
+  }
+
+  @Test
+  void aStateThatIsNotFiniteBeginsAgain() {
+    StepModel model = newModel();
+    Random random = new Random(1);
+    for (int i = 0; i < 100; i++) {
+      learn(model, new RankSpeed(), 3, random);
+    }
+    model.fit().setLog(0, Double.NaN);
+    StepWork work = model.newWork();
+    work.addPrompt(4_000, 0);
+    work.addSteps(1);
+    assertThat(model.ms(work)).isNaN();
+    assertThat(model.learn(work, 100)).isEqualTo(StepModel.Outcome.RESET);
+    assertThat(model.ms(work)).isEqualTo(newModel().ms(work));
+    assertThat(model.learn(work, 100)).isEqualTo(StepModel.Outcome.LEARNED);
+  }
+
   private static void learn(StepModel model, RankSpeed speed, double factor, Random random) {
     long uncached = 1L + random.nextInt(6_000);
     StepWork work = model.newWork();

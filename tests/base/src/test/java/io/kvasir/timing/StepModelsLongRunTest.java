@@ -211,6 +211,7 @@ class StepModelsLongRunTest {
   /** A group's ranks share coefficients and have a speed each. */
   @ParameterizedTest
   @CsvSource({
+    "PROMPTS, 0.3",
     "PROMPTS_AND_DECODING, 0.1",
     "HARDLY_ANY_PROMPTS, 0.1",
     "DECODING_AFTER_PROMPTS, 0.1",

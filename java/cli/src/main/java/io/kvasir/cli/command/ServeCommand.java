@@ -28,7 +28,6 @@ import io.kvasir.engine.execute.RankPools;
 import io.kvasir.gateway.Gateway;
 import io.kvasir.gateway.GatewaySettings;
 import io.kvasir.gateway.LocalWorker;
-import io.kvasir.gateway.observe.LastResort;
 import io.kvasir.gateway.observe.TrafficRecording;
 import io.kvasir.gateway.tokens.ModelTokens;
 import io.kvasir.model.Errors;
@@ -187,7 +186,7 @@ public final class ServeCommand extends DeclaredOptions implements Callable<Inte
   private int run(GatewaySettings settings, Supplier<List<LocalWorker>> local, String workers)
       throws IOException, InterruptedException {
     Thread.UncaughtExceptionHandler before = Thread.getDefaultUncaughtExceptionHandler();
-    Thread.setDefaultUncaughtExceptionHandler(new LastResort(this::halt));
+    Thread.setDefaultUncaughtExceptionHandler(UntilSignal.lastResort(console));
     try (ModelTokenizers tokenizers = ModelTokenizers.open(tokenizer.folders());
         OutputStream log = openLog();
         TrafficRecording recording = openRecording()) {
@@ -243,14 +242,6 @@ public final class ServeCommand extends DeclaredOptions implements Callable<Inte
               + (complete ? "" : "; the last lines before could not be written"));
     } catch (IOException e) {
       console.note("kvasir: SIGHUP: " + file + " cannot be opened again: " + Errors.reason(e));
-    }
-  }
-
-  private void halt(int status) {
-    try {
-      console.drainErrors();
-    } finally {
-      Runtime.getRuntime().halt(status);
     }
   }
 

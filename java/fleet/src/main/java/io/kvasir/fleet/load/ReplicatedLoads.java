@@ -46,6 +46,8 @@ public final class ReplicatedLoads {
   private final ActiveSequences sequences;
   private final LongSupplier clockNs;
   private final Consumer<LoadMessage> out;
+  private final int mostRequests;
+  private final long mostBlocks;
   private final Long2ObjectOpenHashMap<OtherRouter> routers = new Long2ObjectOpenHashMap<>();
 
   /** Attempts that have been reported again since the last statement. */
@@ -72,10 +74,23 @@ public final class ReplicatedLoads {
    */
   public ReplicatedLoads(
       long routerId, ActiveSequences sequences, LongSupplier clockNs, Consumer<LoadMessage> out) {
+    this(routerId, sequences, clockNs, out, MOST_REQUESTS, MOST_BLOCKS);
+  }
+
+  /** Makes a booker with other limits of what is in flight. */
+  ReplicatedLoads(
+      long routerId,
+      ActiveSequences sequences,
+      LongSupplier clockNs,
+      Consumer<LoadMessage> out,
+      int mostRequests,
+      long mostBlocks) {
     this.routerId = routerId;
     this.sequences = sequences;
     this.clockNs = clockNs;
     this.out = out;
+    this.mostRequests = mostRequests;
+    this.mostBlocks = mostBlocks;
   }
 
   /**
@@ -190,7 +205,7 @@ public final class ReplicatedLoads {
     }
     router.placed(attempt);
     ActiveSequencesStats held = sequences.stats();
-    if (held.requests() >= MOST_REQUESTS || held.liveBlocks() + load.blocks() > MOST_BLOCKS) {
+    if (held.requests() >= mostRequests || held.liveBlocks() + load.blocks() > mostBlocks) {
       refused++;
       router.refused(attempt);
       return;

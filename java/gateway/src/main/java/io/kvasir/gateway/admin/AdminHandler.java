@@ -31,6 +31,7 @@ public final class AdminHandler implements Consumer<Exchange> {
   private final ExplainHandler explain;
   private final QueryHandler query;
   private final DecisionsHandler decisions;
+  private final DashboardHandler dashboard = new DashboardHandler();
 
   /**
    * Creates a handler.
@@ -77,6 +78,10 @@ public final class AdminHandler implements Consumer<Exchange> {
       reply(exchange, 405, TEXT, "the method must be " + method + "\n");
       return;
     }
+    if (dashboard.serves(path)) {
+      dashboard.accept(exchange, path);
+      return;
+    }
     Probe probe = Probe.of(path);
     if (probe != null) {
       probe(exchange, probe, exchange.target().matches(".*[?&]verbose(=.*|&.*)?"));
@@ -101,7 +106,7 @@ public final class AdminHandler implements Consumer<Exchange> {
               404,
               TEXT,
               "known paths: /metrics /health /ready /workers /kvasir/workers /kvasir/ranks /kvasir/decisions"
-                  + " /kvasir/parity /kvasir/explain /query\n");
+                  + " /kvasir/dashboard /kvasir/parity /kvasir/explain /query\n");
     }
   }
 

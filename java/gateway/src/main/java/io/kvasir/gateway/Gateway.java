@@ -12,6 +12,7 @@ import io.kvasir.gateway.events.EventPump;
 import io.kvasir.gateway.events.ReplicaLink;
 import io.kvasir.gateway.keys.KeyRing;
 import io.kvasir.gateway.observe.AccessLog;
+import io.kvasir.gateway.observe.RecordedDecisions;
 import io.kvasir.gateway.observe.GatewayMetrics;
 import io.kvasir.gateway.observe.TrafficRecording;
 import io.kvasir.gateway.openai.OpenAiError;
@@ -131,6 +132,7 @@ public final class Gateway implements AutoCloseable {
             threads,
             metrics,
             log,
+            new RecordedDecisions(),
             recording,
             times.clockNs());
     this.handler = new GatewayHandler(services);

@@ -19,6 +19,8 @@ import org.jspecify.annotations.Nullable;
  * @param tokensPerBlock tokens in such a block; 0 if the policy does not match prefixes
  * @param eligible ranks, or workers, that the policy chose from, at least 1
  * @param waitedNs time that the request waited in the queue, in nanoseconds
+ * @param firstTokenMs expected time to the first token, in milliseconds from the placement; NaN if
+ *     the policy expects none, or had nothing to compare
  * @param candidates what was known of each eligible rank, in their order; empty if there was
  *     nothing to compare or the router was not asked to explain
  */
@@ -32,6 +34,7 @@ public record Placement(
     int tokensPerBlock,
     int eligible,
     long waitedNs,
+    double firstTokenMs,
     List<CandidateCost> candidates) {
 
   /** Copies the list. */

@@ -270,6 +270,7 @@ public abstract class WorkerRouter<W extends Worker> implements FleetRouter {
             0,
             eligible,
             0,
+            Double.NaN,
             List.of()));
   }
 

@@ -30,6 +30,8 @@ public final class AdminHandler implements Consumer<Exchange> {
   private final ParityHandler parity;
   private final ExplainHandler explain;
   private final QueryHandler query;
+  private final DecisionsHandler decisions;
+  private final DashboardHandler dashboard = new DashboardHandler();
 
   /**
    * Creates a handler.
@@ -51,6 +53,7 @@ public final class AdminHandler implements Consumer<Exchange> {
     this.parity = new ParityHandler(fleets);
     this.explain = new ExplainHandler(services);
     this.query = new QueryHandler(services);
+    this.decisions = new DecisionsHandler(services.decisions());
   }
 
   @Override
@@ -75,6 +78,10 @@ public final class AdminHandler implements Consumer<Exchange> {
       reply(exchange, 405, TEXT, "the method must be " + method + "\n");
       return;
     }
+    if (dashboard.serves(path)) {
+      dashboard.accept(exchange, path);
+      return;
+    }
     Probe probe = Probe.of(path);
     if (probe != null) {
       probe(exchange, probe, exchange.target().matches(".*[?&]verbose(=.*|&.*)?"));
@@ -84,6 +91,7 @@ public final class AdminHandler implements Consumer<Exchange> {
       case "/kvasir/explain" -> explain.accept(exchange);
       case "/kvasir/parity" -> parity.accept(exchange);
       case "/kvasir/ranks" -> ranks.accept(exchange);
+      case "/kvasir/decisions" -> decisions.accept(exchange);
       case "/query" -> query.accept(exchange);
       case "/metrics" ->
           reply(
@@ -97,8 +105,8 @@ public final class AdminHandler implements Consumer<Exchange> {
               exchange,
               404,
               TEXT,
-              "known paths: /metrics /health /ready /workers /kvasir/workers /kvasir/ranks /kvasir/parity /kvasir/explain"
-                  + " /query\n");
+              "known paths: /metrics /health /ready /workers /kvasir/workers /kvasir/ranks /kvasir/decisions"
+                  + " /kvasir/dashboard /kvasir/parity /kvasir/explain /query\n");
     }
   }
 

@@ -91,6 +91,9 @@ final class RanksHandler implements Consumer<Exchange> {
     }
     json.writeStringField("router", fleet.router().name());
     json.writeNumberField("block_size", fleet.tokensPerBlock());
+    if (worker.profile().kvBlocks() > 0) {
+      json.writeNumberField("kv_blocks", worker.profile().kvBlocks());
+    }
     json.writeBooleanField("healthy", worker.healthy());
     if (followed != null && checks != null) {
       write(json, "steering", checks.steering());

@@ -7,6 +7,7 @@ import io.kvasir.gateway.disagg.LegBody;
 import io.kvasir.gateway.route.FollowedRanks;
 import io.kvasir.gateway.route.ModelFleet;
 import io.kvasir.gateway.route.ModelFleet.Target;
+import io.kvasir.gateway.tokens.PromptTokens;
 import io.kvasir.hash.HashFormat;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -28,6 +29,7 @@ final class BookedAttempt {
   private final @Nullable Target target;
   private final int rank;
   private final @Nullable AttemptEvidence evidence;
+  private final long promptTokens;
   private @Nullable NamedPrompt prompt;
 
   private BookedAttempt(
@@ -35,12 +37,14 @@ final class BookedAttempt {
       Placement placement,
       @Nullable Target target,
       int rank,
-      @Nullable AttemptEvidence evidence) {
+      @Nullable AttemptEvidence evidence,
+      long promptTokens) {
     this.among = among;
     this.placement = placement;
     this.target = target;
     this.rank = rank;
     this.evidence = evidence;
+    this.promptTokens = promptTokens;
   }
 
   /**
@@ -65,7 +69,9 @@ final class BookedAttempt {
         LOG.error("an attempt is no evidence about worker {}", target.worker().name(), e);
       }
     }
-    return new BookedAttempt(among, placement, target, rank, evidence);
+    PromptTokens tokens = inbound.tokens();
+    long count = tokens == null ? -1 : tokens.count();
+    return new BookedAttempt(among, placement, target, rank, evidence, count);
   }
 
   /** Names the request's blocks for a recording; null for none. */
@@ -126,7 +132,8 @@ final class BookedAttempt {
         placement.attempt(),
         evidence,
         prompt,
-        LegBody.WHOLE);
+        LegBody.WHOLE,
+        Weighing.of(placement, promptTokens));
   }
 
   /** The attempt is not sent. */

@@ -21,6 +21,7 @@ import org.slf4j.LoggerFactory;
  * @param evidence what the attempt may prove about the worker; null if nothing
  * @param prompt the names of the prompt's blocks; null where nothing is recorded
  * @param leg what the worker's request has where two workers serve the request
+ * @param weighing what the router chose from
  */
 record ChosenTarget(
     FleetWorker worker,
@@ -31,20 +32,22 @@ record ChosenTarget(
     long attempt,
     @Nullable AttemptEvidence evidence,
     @Nullable NamedPrompt prompt,
-    LegBody leg) {
+    LegBody leg,
+    Weighing weighing) {
 
   private static final Logger LOG = LoggerFactory.getLogger(ChosenTarget.class);
 
   /** The target of an attempt that no router has booked, which is sent. */
   static ChosenTarget byLoad(FleetWorker worker, int dpRank, String reason) {
     worker.membership().onSent();
-    return new ChosenTarget(worker, dpRank, reason, 0, null, 0, null, null, LegBody.WHOLE);
+    return new ChosenTarget(
+        worker, dpRank, reason, 0, null, 0, null, null, LegBody.WHOLE, Weighing.NONE);
   }
 
   /** The same target for one leg of the request. */
   ChosenTarget with(LegBody body) {
     return new ChosenTarget(
-        worker, dpRank, reason, matchedTokens, router, attempt, evidence, prompt, body);
+        worker, dpRank, reason, matchedTokens, router, attempt, evidence, prompt, body, weighing);
   }
 
   /** Output tokens have streamed. */
@@ -82,7 +85,7 @@ record ChosenTarget(
   ChosenTarget onComputed() {
     endBooking(true);
     return new ChosenTarget(
-        worker, dpRank, reason, matchedTokens, null, attempt, null, prompt, leg);
+        worker, dpRank, reason, matchedTokens, null, attempt, null, prompt, leg, weighing);
   }
 
   /** The attempt is over. */

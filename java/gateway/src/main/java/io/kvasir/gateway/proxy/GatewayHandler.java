@@ -112,6 +112,7 @@ public final class GatewayHandler implements Consumer<Exchange> {
             endpoint == null ? "none" : endpoint.id(),
             services.metrics(),
             services.log(),
+            services.decisions(),
             services.recording());
     exchange.onOver(tally::abandon); // whatever fails, the request ends with its exchange
     KeyUse key = services.keys().take(exchange.headers());

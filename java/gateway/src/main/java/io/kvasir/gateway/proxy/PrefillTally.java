@@ -1,6 +1,7 @@
 package io.kvasir.gateway.proxy;
 
 import com.fasterxml.jackson.core.JsonGenerator;
+import io.kvasir.gateway.observe.RecordedDecision;
 import java.io.IOException;
 
 /** What the leg of a prefill worker came to. Confined to the request's event loop. */
@@ -9,14 +10,16 @@ final class PrefillTally {
   private static final double NANOS_PER_MILLI = 1e6;
 
   private final ChosenTarget choice;
+  private final RecordedDecision decision;
   private final boolean corrects;
   private final long sentNs;
   private long answeredNs;
   private long cachedTokens = -1;
 
   /** The prompt is sent; {@code corrects} if its cached tokens are the request's. */
-  PrefillTally(ChosenTarget choice, boolean corrects, long sentNs) {
+  PrefillTally(ChosenTarget choice, RecordedDecision decision, boolean corrects, long sentNs) {
     this.choice = choice;
+    this.decision = decision;
     this.corrects = corrects;
     this.sentNs = sentNs;
   }
@@ -24,6 +27,13 @@ final class PrefillTally {
   void onAnswered(long nowNs, long cached) {
     answeredNs = nowNs;
     cachedTokens = cached;
+    decision.onFirstToken(nowNs);
+    decision.onUsage(-1, cached);
+  }
+
+  /** The choice of the worker, as it is recorded. */
+  RecordedDecision decision() {
+    return decision;
   }
 
   /** When the prompt was sent, by {@link System#nanoTime}. */

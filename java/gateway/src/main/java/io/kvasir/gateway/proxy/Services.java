@@ -5,6 +5,7 @@ import io.kvasir.exchange.Exchange;
 import io.kvasir.exchange.Headers;
 import io.kvasir.gateway.disagg.Transfers;
 import io.kvasir.gateway.observe.AccessLog;
+import io.kvasir.gateway.observe.RecordedDecisions;
 import io.kvasir.gateway.observe.GatewayMetrics;
 import io.kvasir.gateway.observe.TrafficRecording;
 import io.kvasir.gateway.route.AdmissionQueue;
@@ -32,6 +33,7 @@ import org.slf4j.LoggerFactory;
  * @param threads handles large bodies
  * @param metrics the metrics
  * @param log the access log
+ * @param decisions the last decisions
  * @param recording records what is served
  * @param clockNs the time by which workers rest, in nanoseconds
  */
@@ -47,6 +49,7 @@ public record Services(
     BodyThreads threads,
     GatewayMetrics metrics,
     AccessLog log,
+    RecordedDecisions decisions,
     TrafficRecording recording,
     LongSupplier clockNs) {
 

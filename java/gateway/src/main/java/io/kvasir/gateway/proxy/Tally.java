@@ -5,7 +5,9 @@ import io.kvasir.exchange.Exchange;
 import io.kvasir.fleet.record.ServedRequest;
 import io.kvasir.fleet.router.LatencyTargets;
 import io.kvasir.gateway.observe.AccessLog;
+import io.kvasir.gateway.observe.RecordedDecisions;
 import io.kvasir.gateway.observe.GatewayMetrics;
+import io.kvasir.gateway.observe.RecordedDecision;
 import io.kvasir.gateway.observe.TargetMetrics;
 import io.kvasir.gateway.observe.TrafficRecording;
 import io.kvasir.model.Errors;
@@ -34,6 +36,7 @@ final class Tally {
   private final long arrivedNs = System.nanoTime();
   private final GatewayMetrics metrics;
   private final AccessLog log;
+  private final Decided decided;
   private final TrafficRecording recording;
 
   private String model = "";
@@ -63,6 +66,7 @@ final class Tally {
       String endpoint,
       GatewayMetrics metrics,
       AccessLog log,
+      RecordedDecisions decisions,
       TrafficRecording recording) {
     this.id = id;
     this.client = exchange.remote();
@@ -73,6 +77,7 @@ final class Tally {
     this.endpoint = endpoint;
     this.metrics = metrics;
     this.log = log;
+    this.decided = new Decided(decisions, id, endpoint);
     this.recording = recording;
   }
 
@@ -117,13 +122,15 @@ final class Tally {
     outputTokens = 0;
     placedNs = System.nanoTime();
     target = null;
+    decided.answering(placed, attempts, model, streamed);
   }
 
   /**
    * The prompt goes to a prefill worker; {@code corrects} if its cached tokens are the request's.
    */
   void onPrefillSent(ChosenTarget placed, boolean corrects) {
-    prefill = new PrefillTally(placed, corrects, System.nanoTime());
+    RecordedDecision decision = decided.prefill(placed, model, streamed);
+    prefill = new PrefillTally(placed, decision, corrects, System.nanoTime());
   }
 
   /** The prefill worker has answered; {@code cached} by its usage, negative if it states none. */
@@ -139,6 +146,9 @@ final class Tally {
   void onPrefillFailed(ChosenTarget failed, String reason) {
     metrics.onFailedAttempt(failed.worker().name(), reason);
     failures.add(new FailedAttempt(failed.worker().name(), failed.dpRank(), reason));
+    if (prefill != null) {
+      prefill.decision().onFailed(reason);
+    }
     prefill = null;
   }
 
@@ -161,6 +171,7 @@ final class Tally {
   void onRank(int rank) {
     dpRank = rank;
     target = null;
+    decided.onRank(rank);
   }
 
   int dpRank() {
@@ -174,6 +185,7 @@ final class Tally {
       attemptFailed = true;
       metrics.onFailedAttempt(failed.worker().name(), reason);
       failures.add(new FailedAttempt(failed.worker().name(), dpRank, reason));
+      decided.onFailed(reason);
     }
   }
 
@@ -202,6 +214,7 @@ final class Tally {
     TargetMetrics to = target();
     if (firstEventNs == 0) {
       firstEventNs = nowNs;
+      decided.onFirstToken(nowNs);
       if (to != null) {
         to.onFirstEvent(nowNs - arrivedNs);
       }
@@ -275,6 +288,7 @@ final class Tally {
       account.onOver(status, sent, promptTokens, outputTokens);
     }
     metrics.onRequest(endpoint, status);
+    decided.onOver(status, promptTokens, cachedTokens, prefill);
     TargetMetrics to = target();
     if (to != null && status == 200 && !refused) {
       to.onServed(nowNs - arrivedNs, promptTokens, cachedTokens, outputTokens, matchedTokens());

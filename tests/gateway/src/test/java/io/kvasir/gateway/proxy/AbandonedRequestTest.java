@@ -14,6 +14,7 @@ import io.kvasir.gateway.keys.KeyFile;
 import io.kvasir.gateway.keys.KeyLimits;
 import io.kvasir.gateway.keys.KeyRing;
 import io.kvasir.gateway.observe.AccessLog;
+import io.kvasir.gateway.observe.RecordedDecisions;
 import io.kvasir.gateway.observe.GatewayMetrics;
 import io.kvasir.gateway.observe.TrafficRecording;
 import io.kvasir.gateway.route.AdmissionQueue;
@@ -136,6 +137,7 @@ class AbandonedRequestTest {
                 threads,
                 new GatewayMetrics(),
                 new AccessLog(OutputStream.nullOutputStream()),
+                new RecordedDecisions(),
                 TrafficRecording.NONE,
                 System::nanoTime));
     for (int i = 0; i < 3; i++) {

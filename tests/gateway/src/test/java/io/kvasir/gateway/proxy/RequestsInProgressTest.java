@@ -10,6 +10,7 @@ import io.kvasir.exchange.Headers;
 import io.kvasir.gateway.disagg.DisaggSettings;
 import io.kvasir.gateway.disagg.Transfers;
 import io.kvasir.gateway.observe.AccessLog;
+import io.kvasir.gateway.observe.RecordedDecisions;
 import io.kvasir.gateway.observe.GatewayMetrics;
 import io.kvasir.gateway.observe.TrafficRecording;
 import io.kvasir.gateway.route.AdmissionQueue;
@@ -126,6 +127,7 @@ class RequestsInProgressTest {
                 threads,
                 new GatewayMetrics(),
                 new AccessLog(OutputStream.nullOutputStream()),
+                new RecordedDecisions(),
                 TrafficRecording.NONE,
                 System::nanoTime));
     handler.accept(upload("4"));

@@ -196,7 +196,7 @@ final class RankChooser {
         missing - uncached,
         selection.firstTokenMs(),
         clockNs.getAsLong());
-    return placement(attempt, request, chosen, waitedNs, costs);
+    return placement(attempt, request, selection, waitedNs, costs);
   }
 
   /**
@@ -206,8 +206,7 @@ final class RankChooser {
   Placement preview(FleetRequest request) {
     candidates.setWaited(0);
     List<CandidateCost> costs = new ArrayList<>();
-    int chosen = select(request, costs, true).position();
-    return placement(0, request, chosen, 0, costs);
+    return placement(0, request, select(request, costs, true), 0, costs);
   }
 
   /**
@@ -252,7 +251,12 @@ final class RankChooser {
   }
 
   private Placement placement(
-      long attempt, FleetRequest request, int chosen, long waitedNs, List<CandidateCost> costs) {
+      long attempt,
+      FleetRequest request,
+      Selection selection,
+      long waitedNs,
+      List<CandidateCost> costs) {
+    int chosen = selection.position();
     return new Placement(
         attempt,
         candidates.rank(chosen),
@@ -263,6 +267,7 @@ final class RankChooser {
         candidates.tokensPerBlock(),
         candidates.size(),
         waitedNs,
+        selection.firstTokenMs(),
         costs);
   }
 

@@ -120,6 +120,7 @@ public final class ConversationFleetRouter extends WorkerRouter<SessionHost> {
               0,
               candidates.size(),
               0,
+              Double.NaN,
               List.of()));
     }
   }

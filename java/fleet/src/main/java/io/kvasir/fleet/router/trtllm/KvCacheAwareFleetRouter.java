@@ -153,6 +153,7 @@ public final class KvCacheAwareFleetRouter extends WorkerRouter<CachingWorker> {
             blockSize,
             known.size(),
             0,
+            Double.NaN,
             known.stream().map(this::cost).toList()));
   }
 

@@ -114,10 +114,10 @@ final class PlacementLedger implements PlacementListener {
     }
   }
 
-  /** Time has passed; returns the share of their time that ranks compute prompts. */
-  double advance(long nowNs) {
+  /** Time has passed; returns how busy ranks are with prompts. */
+  LoadEstimate advance(long nowNs) {
     load.advance(nowNs, ranks.size());
-    return load.share();
+    return load;
   }
 
   /** How expected and actual times of first tokens differ. */
@@ -188,6 +188,9 @@ final class PlacementLedger implements PlacementListener {
     double expectedMs =
         Double.isNaN(firstTokenMs) ? transferMs + forecast.queuedMs(nowNs) + stepsMs : firstTokenMs;
     boolean decodeOnly = Boolean.FALSE.equals(request.overrides().trackPrefillTokens());
+    if (!decodeOnly) {
+      load.placed(computeMs);
+    }
     // Otherwise the first token comes after the prompt, which is computed at the same time.
     boolean prefilled = request.prefilledBy() != FleetRequest.NO_WORKER;
     Attempt placed =

@@ -66,11 +66,6 @@ final class ProjectedSelector implements RankSelector {
   /** Tokens of the answer that count for the pace. */
   private static final double PACE_TOKENS = 8;
 
-  /** A backlog of this time for each rank means that ranks are busy for half of their time. */
-  private static final double HALF_BUSY_MS = 300;
-
-  private static final double MOST_BUSY = 0.9;
-
   /**
    * The share of the wait for other ranks of the engine that counts: later prompts on this rank
    * fill these steps at no cost.
@@ -172,8 +167,7 @@ final class ProjectedSelector implements RankSelector {
       leastOpen = Math.min(leastOpen, scores.openBeside[i]);
       open += scores.openBeside[i];
     }
-    double busy = Math.max(ledger.advance(nowNs), backlogMs / (backlogMs + size * HALF_BUSY_MS));
-    busy = Math.min(MOST_BUSY, busy);
+    double busy = ledger.advance(nowNs).share(backlogMs, size);
     double workMs =
         conversation == ExpectedTurns.NONE
             ? 0

@@ -1,8 +1,8 @@
 package io.kvasir.gateway.proxy;
 
 import io.kvasir.gateway.disagg.LegBody;
-import io.kvasir.gateway.observe.RecordedDecisions;
 import io.kvasir.gateway.observe.RecordedDecision;
+import io.kvasir.gateway.observe.RecordedDecisions;
 import io.kvasir.model.Errors;
 import org.jspecify.annotations.Nullable;
 

@@ -13,6 +13,7 @@ final class LoadEstimate {
 
   /** Placements over which the time of a prompt is averaged. */
   private static final int MOST_PLACEMENTS = 256;
+
   private static final double NS_PER_MS = 1e6;
 
   private double busyMs;

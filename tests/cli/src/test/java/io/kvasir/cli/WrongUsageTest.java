@@ -127,7 +127,7 @@ class WrongUsageTest {
         "keys list --file f --tenant t | --tenant has no effect with list",
         "serve --ssl-certfile a.pem | --ssl-certfile needs --ssl-keyfile",
         "serve --ssl-keyfile a.pem | --ssl-keyfile needs --ssl-certfile",
-        "workers grow | the first word must be one of list, add, cordon, uncordon, drain, remove, not 'grow'",
+        "workers grow | the first word must be one of list, add, cordon, uncordon, drain, weight, remove, not 'grow'",
         "workers add | WORKER is missing: add needs one",
         "workers list a:1 | WORKER has no effect with list",
         "workers --admin-url a:1 | --admin-url must be http://HOST:PORT, not 'a:1'",

@@ -20,6 +20,9 @@ public final class RecordedDecisions {
   private final AtomicReferenceArray<RecordedDecision> slots = new AtomicReferenceArray<>(KEPT);
   private final AtomicLong added = new AtomicLong();
 
+  /** Begins without decisions. */
+  public RecordedDecisions() {}
+
   /**
    * Adds a decision that has been made now.
    *

@@ -24,9 +24,10 @@ public final class StepModel {
    * when large residuals of one sign add up, a factor that all coefficients have in common becomes
    * uncertain, so kinds of work that are not seen follow those that are.
    *
-   * In a group, what coefficients and the median speed have in common cannot be told apart, so noise
-   * moves the one up and the other down. The median goes back to 1, and the coefficients that were
-   * observed meanwhile take it over; the others only take over what adds up to a change.
+   * If all ranks of a group slow down, their speeds or the coefficients can explain it, so noise
+   * moves the median speed one way and the coefficients the other. The median is therefore reset
+   * to 1, and the coefficients observed since the last reset are scaled by its old value. The
+   * others change only once such resets add up to a factor that is clearly no noise.
    */
 
   /** What has become of an observation. */

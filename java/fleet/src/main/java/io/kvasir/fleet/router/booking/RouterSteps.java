@@ -32,7 +32,7 @@ final class RouterSteps {
 
   private static final Logger LOG = LoggerFactory.getLogger(RouterSteps.class);
 
-  /** So long as a step or two. */
+  /** About as long as one or two steps take. */
   private static final int MOST_SPINS = 100;
 
   private final Lock lock;

@@ -6,9 +6,7 @@ final class LoadEstimate {
   private static final double MEMORY_MS = 30_000;
   private static final double MOST = 0.9;
 
-  /**
-   * A backlog of so many prompts for each rank means that ranks are busy for half of their time.
-   */
+  /** Queued prompts per rank at which ranks count as busy for half of their time. */
   private static final double HALF_BUSY_PROMPTS = 3;
 
   /** Placements over which the time of a prompt is averaged. */

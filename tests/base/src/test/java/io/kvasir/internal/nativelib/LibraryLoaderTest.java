@@ -99,8 +99,7 @@ class LibraryLoaderTest {
     Path installed = folder("native", "rwxr-xr-x");
     String name = "libjnikvasir.so";
     String platform = Loader.getPlatform();
-    try (InputStream library =
-        LibraryLoader.class.getResourceAsStream(platform + "/" + name)) {
+    try (InputStream library = LibraryLoader.class.getResourceAsStream(platform + "/" + name)) {
       Files.copy(Objects.requireNonNull(library), installed.resolve(name));
     }
     Path nowhere = Path.of("/proc/no-home");
@@ -113,7 +112,8 @@ class LibraryLoaderTest {
     Path empty = folder("native", "rwxr-xr-x");
     Outcome outcome = run(folder, folder("tmp", "rwx------"), "-Dkvasir.native=" + empty);
     assertThat(outcome.exitCode()).isNotZero();
-    assertThat(outcome.output()).contains("UnsatisfiedLinkError", "no " + empty + "/libjnikvasir.so");
+    assertThat(outcome.output())
+        .contains("UnsatisfiedLinkError", "no " + empty + "/libjnikvasir.so");
   }
 
   @Test

@@ -104,7 +104,7 @@ class LibraryLoaderTest {
     }
     Path nowhere = Path.of("/proc/no-home");
     Outcome outcome = run(nowhere, nowhere, "-Dkvasir.native=" + installed);
-    assertThat(outcome.output().strip()).isEqualTo(installed.resolve(name).toString());
+    assertThat(outcome.output().strip()).endsWith(installed.resolve(name).toString());
   }
 
   @Test

@@ -1,7 +1,5 @@
 package io.kvasir.gateway.worker;
 
-import com.fasterxml.jackson.core.JsonFactory;
-import com.fasterxml.jackson.core.StreamReadConstraints;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.MissingNode;
@@ -11,21 +9,11 @@ import org.jspecify.annotations.Nullable;
 /** Reads answers of engines, which can be anything. Stateless. */
 final class EngineJson {
 
-  /**
-   * Names and values of one answer, which bound the memory of its tree: 10,000 models have a third.
-   */
-  private static final long MOST_TOKENS = 1_000_000;
-
-  private static final ObjectMapper JSON =
-      new ObjectMapper(
-          JsonFactory.builder()
-              .streamReadConstraints(
-                  StreamReadConstraints.builder().maxTokenCount(MOST_TOKENS).build())
-              .build());
+  private static final ObjectMapper JSON = new ObjectMapper();
 
   private EngineJson() {}
 
-  /** The answer; a missing node if it is not JSON, or has too many values. */
+  /** The answer; a missing node if it is not JSON. */
   static JsonNode read(byte @Nullable [] answer) {
     try {
       JsonNode root = answer == null ? null : JSON.readTree(answer);

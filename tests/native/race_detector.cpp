@@ -9,12 +9,13 @@ extern "C" char __executable_start;
 namespace race {
 namespace {
 
+// Templates of the library may be shared with instrumented code, which calls back; without
+// optimisation also while the detector is made.
+bool busy = true;
 Detector detector;
+[[maybe_unused]] const bool made = !(busy = false);
 
 uint64_t offset_of(const void* code) { return address_of(code) - address_of(&__executable_start); }
-
-// Templates of the library may be shared with instrumented code, which calls back.
-bool busy = false;
 
 template <typename Body>
 void once(Body body) {

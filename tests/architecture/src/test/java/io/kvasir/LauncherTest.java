@@ -67,6 +67,29 @@ class LauncherTest {
     assertThat(ended.output().lines()).contains("-XX:+ExitOnOutOfMemoryError");
   }
 
+  /** With nothing on the PATH, as in an image, and another Java in JAVA_HOME. */
+  @Test
+  void aPackageRunsItsOwnRuntime() throws Exception {
+    Path runtime = Files.createDirectories(root.resolve("runtime/bin")).resolve("java");
+    script(runtime, "printf 'packaged\\n'; printf '%s\\n' \"$@\"");
+    Path lib = Files.createDirectories(root.resolve("app/tokens/lib"));
+    Path tokenizers = Files.createFile(lib.resolve("tokenizers.jar"));
+    String app = root.resolve("app/kvasir-cli.jar").toString();
+    ProcessBuilder launcher = new ProcessBuilder("/bin/sh", root + "/kvasir", "serve", "a b");
+    launcher.environment().clear();
+    launcher.environment().put("PATH", folder.resolve("empty").toString());
+    launcher.environment().put("HOME", folder.toString());
+    launcher.environment().put("JAVA_HOME", folder.resolve("jdk").toString());
+    ChildProcess ended = ChildProcess.run("kvasir", launcher);
+    assertThat(ended.errors()).isEmpty();
+    List<String> words = ended.output().lines().toList();
+    String libraries = root.resolve("native").toString();
+    assertThat(words).startsWith("packaged").endsWith("io.kvasir.cli.Main", "serve", "a b");
+    assertThat(words).contains("-Dkvasir.native=" + libraries, "-Djava.library.path=" + libraries);
+    assertThat(words).contains("-XX:+ExitOnOutOfMemoryError", "-XX:+UseParallelGC");
+    assertThat(words.get(words.indexOf("-cp") + 1)).startsWith(app + ":").endsWith("" + tokenizers);
+  }
+
   @Test
   void aMissingJarIsAnError() throws Exception {
     ChildProcess ended = run(folder + ":missing policy.jar", "replay");

@@ -4,13 +4,14 @@ import io.kvasir.model.Errors;
 import java.io.IOException;
 import java.net.URISyntaxException;
 import java.net.URL;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import org.bytedeco.javacpp.Loader;
 
 /**
- * Loads the native library: from the class path's own file, or extracted from its jar into a folder
- * that no other user can change.
+ * Loads the native library: from a package's or the class path's own file, or extracted from its
+ * jar into a folder that no other user can change.
  *
  * <p>JavaCPP's own cache would fall back to a predictable folder that other users can fill. Before
  * JavaCPP is used its cache is therefore set to the same folder, for all libraries that it
@@ -22,6 +23,9 @@ public final class LibraryLoader {
 
   /** The platforms for which CMake can build it. */
   private static final List<String> PLATFORMS = List.of("linux-x86_64", "linux-arm64");
+
+  /** Names the folder of a package that has the library as a file; nothing is extracted then. */
+  private static final String INSTALLED = "kvasir.native";
 
   private static final Path FILE;
 
@@ -43,6 +47,10 @@ public final class LibraryLoader {
 
   private static Path load() {
     try {
+      String installed = System.getProperty(INSTALLED);
+      if (installed != null) {
+        return load(installedFile(installed));
+      }
       Path folder = LibraryFolder.find();
       String resource = resource(Loader.getPlatform());
       URL url = LibraryLoader.class.getResource(resource);
@@ -53,13 +61,25 @@ public final class LibraryLoader {
           url.getProtocol().equals("file")
               ? Path.of(url.toURI())
               : new LibraryCache(folder).file(LibraryLoader.class, resource);
-      Loader.loadLibrary(PoolLibrary.class, new URL[] {file.toUri().toURL()}, LIBRARY);
-      return file;
+      return load(file);
     } catch (UnsatisfiedLinkError e) {
       throw unavailable(e, e.getCause() == null ? e : e.getCause());
     } catch (IOException | URISyntaxException e) {
       throw unavailable(e, e);
     }
+  }
+
+  private static Path installedFile(String folder) throws IOException {
+    Path file = Path.of(folder, "lib" + LIBRARY + ".so").toAbsolutePath();
+    if (!Files.isRegularFile(file)) {
+      throw new IOException("no " + file + ", which -D" + INSTALLED + " names");
+    }
+    return file;
+  }
+
+  private static Path load(Path file) throws IOException {
+    Loader.loadLibrary(PoolLibrary.class, new URL[] {file.toUri().toURL()}, LIBRARY);
+    return file;
   }
 
   private static String resource(String platform) {

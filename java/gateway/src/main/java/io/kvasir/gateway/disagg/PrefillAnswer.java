@@ -28,13 +28,14 @@ public final class PrefillAnswer {
   private static final ObjectMapper JSON =
       new ObjectMapper().enable(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS);
   private static final String CHOICES = "choices";
+  private static final String KV_PARAMS = "kv_transfer_params";
   private static final String STOP_REASON = "stop_reason";
   private static final String STATUS = "status";
   private static final String TOKENS = "prompt_token_ids";
 
-  /** Members whose fields are read. They are short. */
+  /** Members whose fields are read. */
   private static final Set<String> READ =
-      Set.of(CHOICES, "kv_transfer_params", "disaggregated_params", "usage");
+      Set.of(CHOICES, KV_PARAMS, "disaggregated_params", "usage");
 
   /** Further members whose JSON is kept. */
   private static final Set<String> KEPT = Set.of(STOP_REASON, STATUS, TOKENS);
@@ -58,16 +59,17 @@ public final class PrefillAnswer {
   }
 
   /**
-   * Reads an answer. O(bytes).
+   * Reads an answer. O(bytes), in memory for what it keeps.
    *
    * @param json the answer; not copied
    * @return what it hands over
-   * @throws BadAnswerException if it is no object of JSON
+   * @throws BadAnswerException if it is no object of JSON, or has too many fields
    */
   public static PrefillAnswer of(byte[] json) throws BadAnswerException {
     Map<String, Member> members = new TreeMap<>();
     int fields = 0;
     boolean onePrompt = true;
+    AnswerFields reader = new AnswerFields(JSON);
     try (JsonParser parser = JSON.createParser(json)) {
       if (parser.nextToken() != JsonToken.START_OBJECT) {
         throw new BadAnswerException("it is no JSON object");
@@ -82,7 +84,7 @@ public final class PrefillAnswer {
         }
         JsonNode read = MissingNode.getInstance();
         if (READ.contains(name)) {
-          read = parser.readValueAsTree();
+          read = fields(reader, name, parser);
         } else if (name.equals(TOKENS)) {
           onePrompt = skipsPrompt(parser, value);
         }
@@ -96,6 +98,16 @@ public final class PrefillAnswer {
     } catch (IOException | RuntimeException e) {
       throw new BadAnswerException("it is no valid JSON");
     }
+  }
+
+  /** What is read of a member at whose value a parser is. */
+  private static JsonNode fields(AnswerFields reader, String name, JsonParser parser)
+      throws IOException, BadAnswerException {
+    return switch (name) {
+      case CHOICES -> reader.choices(parser);
+      case KV_PARAMS -> reader.shallow(parser);
+      default -> reader.whole(parser);
+    };
   }
 
   /**

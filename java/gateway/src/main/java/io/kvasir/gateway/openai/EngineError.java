@@ -19,6 +19,7 @@ public final class EngineError {
   public static final int UNKNOWN = 500;
 
   private static final JsonFactory JSON = new JsonFactory();
+  private static final String DATA = "data:";
   private static final int BAD_REQUEST = 400;
   private static final int BAD_GATEWAY = 502;
   private static final int GATEWAY_TIMEOUT = 504;
@@ -48,19 +49,29 @@ public final class EngineError {
    *     or another
    */
   public static int status(ByteBuf event) {
-    StringBuilder data = new StringBuilder();
-    for (String line : event.toString(StandardCharsets.UTF_8).split("[\r\n]+", -1)) {
-      if (line.startsWith("data:")) {
-        data.append(line, "data:".length(), line.length()).append('\n');
-      }
-    }
     int status = 0;
-    try (JsonParser json = JSON.createParser(data.toString())) {
+    try (JsonParser json = JSON.createParser(data(event.toString(StandardCharsets.UTF_8)))) {
       status = json.nextToken() == JsonToken.START_OBJECT ? read(json) : 0;
     } catch (IOException e) {
       return UNKNOWN;
     }
     return status == 0 ? UNKNOWN : status;
+  }
+
+  /** The values of an event's lines of data, without an object for each of its lines. */
+  private static String data(String event) {
+    StringBuilder data = new StringBuilder();
+    int end = 0;
+    for (int start = 0; start < event.length(); start = end + 1) {
+      end = start;
+      while (end < event.length() && event.charAt(end) != '\n' && event.charAt(end) != '\r') {
+        end++;
+      }
+      if (event.startsWith(DATA, start)) {
+        data.append(event, start + DATA.length(), end).append('\n');
+      }
+    }
+    return data.toString();
   }
 
   /** Reads the rest of an object: the status that a number names, or else words; 0 for none. */

@@ -1,5 +1,7 @@
 package io.kvasir.gateway.worker;
 
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.StreamReadConstraints;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.MissingNode;
@@ -9,11 +11,21 @@ import org.jspecify.annotations.Nullable;
 /** Reads answers of engines, which can be anything. Stateless. */
 final class EngineJson {
 
-  private static final ObjectMapper JSON = new ObjectMapper();
+  /**
+   * Names and values of one answer, which bound the memory of its tree: 10,000 models have a third.
+   */
+  private static final long MOST_TOKENS = 1_000_000;
+
+  private static final ObjectMapper JSON =
+      new ObjectMapper(
+          JsonFactory.builder()
+              .streamReadConstraints(
+                  StreamReadConstraints.builder().maxTokenCount(MOST_TOKENS).build())
+              .build());
 
   private EngineJson() {}
 
-  /** The answer; a missing node if it is not JSON. */
+  /** The answer; a missing node if it is not JSON, or has too many values. */
   static JsonNode read(byte @Nullable [] answer) {
     try {
       JsonNode root = answer == null ? null : JSON.readTree(answer);

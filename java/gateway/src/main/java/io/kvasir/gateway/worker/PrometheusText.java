@@ -95,7 +95,7 @@ final class PrometheusText {
         return null;
       }
     }
-    String[] rest = line.substring(at).strip().split("[ \t]+", -1);
+    String[] rest = line.substring(at).strip().split("[ \t]+", 3);
     if (rest.length > 2 || (rest.length == 2 && !rest[1].matches("-?[0-9]{1,19}"))) {
       return null;
     }

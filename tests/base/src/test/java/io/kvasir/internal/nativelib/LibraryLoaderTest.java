@@ -5,11 +5,14 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 
 import io.kvasir.testing.harness.ChildProcess;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
+import org.bytedeco.javacpp.Loader;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -89,6 +92,28 @@ class LibraryLoaderTest {
     assertThat(outcome.exitCode()).isNotZero();
     assertThat(outcome.output()).contains("must have mode 0700, not 0755");
     assertThat(open).isEmptyDirectory();
+  }
+
+  @Test
+  void thePackagesFileIsUsedWhereNothingCanBeWritten() throws Exception {
+    Path installed = folder("native", "rwxr-xr-x");
+    String name = "libjnikvasir.so";
+    String platform = Loader.getPlatform();
+    try (InputStream library = LibraryLoader.class.getResourceAsStream(platform + "/" + name)) {
+      Files.copy(Objects.requireNonNull(library), installed.resolve(name));
+    }
+    Path nowhere = Path.of("/proc/no-home");
+    Outcome outcome = run(nowhere, nowhere, "-Dkvasir.native=" + installed);
+    assertThat(outcome.output().strip()).endsWith(installed.resolve(name).toString());
+  }
+
+  @Test
+  void aPackageWithoutTheFileIsNamed() throws Exception {
+    Path empty = folder("native", "rwxr-xr-x");
+    Outcome outcome = run(folder, folder("tmp", "rwx------"), "-Dkvasir.native=" + empty);
+    assertThat(outcome.exitCode()).isNotZero();
+    assertThat(outcome.output())
+        .contains("UnsatisfiedLinkError", "no " + empty + "/libjnikvasir.so");
   }
 
   @Test

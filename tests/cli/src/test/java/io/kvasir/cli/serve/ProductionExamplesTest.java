@@ -78,7 +78,7 @@ class ProductionExamplesTest {
     requireInstalled("systemd-analyze", "--version");
     String unit = Files.readString(EXAMPLES.resolve("kvasir.service"));
     Path local = folder.resolve("kvasir.service");
-    Files.writeString(local, unit.replace("/opt/kvasir/kvasir", "/bin/sh"));
+    Files.writeString(local, unit.replace("/usr/bin/kvasir", "/bin/sh"));
     assertThat(check("systemd-analyze", "verify", local.toString())).doesNotContain("kvasir");
     assertThat(unit).contains("TimeoutStopSec=135");
     assertThat(Files.readString(EXAMPLES.resolve("serve.yaml")))

@@ -71,6 +71,11 @@ final class ServingProcess implements AutoCloseable {
     return serve(options, more.toArray(String[]::new));
   }
 
+  /** Starts {@code kvasir serve} of a package. */
+  static ServingProcess packaged(ProcessBuilder builder) throws IOException {
+    return new ServingProcess("serve", builder, 2, "/ready");
+  }
+
   private static ServingProcess serve(String[] options, String... more) throws IOException {
     List<String> all = new ArrayList<>(List.of(more));
     all.addAll(List.of("--port", "0", "--admin-port", "0"));

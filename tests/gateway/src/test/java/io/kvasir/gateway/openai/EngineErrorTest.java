@@ -2,11 +2,14 @@ package io.kvasir.gateway.openai;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.sun.management.ThreadMXBean;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
+import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Which status an error event stands for. */
 class EngineErrorTest {
@@ -47,5 +50,18 @@ class EngineErrorTest {
       assertThat(EngineError.status(bytes)).as(event).isEqualTo(status);
       assertThat(bytes.readerIndex()).isZero();
     }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"a\n", "\r", "data:\n", "data:{\n", "data:[]\n", "data:{\"code\":[\n"})
+  void anEventOfManyLinesTakesMemoryInProportionToItsBytes(String line) {
+    ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+    ByteBuf event =
+        Unpooled.copiedBuffer("event: error\n" + line.repeat(200_000), StandardCharsets.UTF_8);
+    EngineError.status(event); // loads classes
+    long before = threads.getCurrentThreadAllocatedBytes();
+    assertThat(EngineError.status(event)).isEqualTo(EngineError.UNKNOWN);
+    assertThat(threads.getCurrentThreadAllocatedBytes() - before)
+        .isLessThan(16L * event.readableBytes());
   }
 }

@@ -2,7 +2,9 @@ package io.kvasir.gateway.worker;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.sun.management.ThreadMXBean;
 import io.kvasir.gateway.worker.PrometheusText.Sample;
+import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -68,6 +70,16 @@ class PrometheusTextTest {
       })
   void anInvalidLineIsSkipped(String line) {
     assertThat(read(line + "\nn 7")).containsExactly(new Sample("n", Map.of(), 7));
+  }
+
+  @Test
+  void aLineOfManyPartsTakesMemoryInProportionToItsBytes() {
+    ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+    String line = "n " + "1 ".repeat(200_000);
+    assertThat(read(line)).isEmpty(); // loads classes
+    long before = threads.getCurrentThreadAllocatedBytes();
+    assertThat(read(line)).isEmpty();
+    assertThat(threads.getCurrentThreadAllocatedBytes() - before).isLessThan(16L * line.length());
   }
 
   @Test

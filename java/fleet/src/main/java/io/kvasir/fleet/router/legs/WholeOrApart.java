@@ -23,8 +23,9 @@ import org.jspecify.annotations.Nullable;
  * computes a prompt for s: a request that arrives before the prompt begins waits s longer, one that
  * arrives while it runs half of that on average, and each delay causes others. The rate is that of
  * its role: every request comes to a decode rank, but only prompts that are computed apart to a
- * prefill rank. So the longest prompts are computed where few others come. docs/policies.md has the
- * figures.
+ * prefill rank. Of n ranks with the role, the rate of one counts for 1 / n, because a request goes
+ * where it waits least. So the longest prompts are computed where few others come. docs/policies.md
+ * has the figures.
  *
  * <p>As thread-safe as the routers.
  */
@@ -115,7 +116,7 @@ public final class WholeOrApart {
       return null;
     }
     LegRates.PerRank rate = rates.perRank(prefilled.candidates().size(), local.candidates().size());
-    double wholeMs = firstTokenMs(whole) + othersMs(whole, rate.decode());
+    double wholeMs = firstTokenMs(whole) + othersMs(whole, local, rate.decode());
     double firstMs = firstTokenMs(first);
     double queueMs = term(second, QUEUE);
     double apartMs =
@@ -123,7 +124,7 @@ public final class WholeOrApart {
             + Math.max(0, queueMs - firstMs)
             + firstTokenMs(second)
             - queueMs
-            + othersMs(first, rate.prefill());
+            + othersMs(first, prefilled, rate.prefill());
     return wholeMs < apartMs ? SOONER : null;
   }
 
@@ -137,10 +138,11 @@ public final class WholeOrApart {
   }
 
   /** The delay of all later requests by a prompt, at a rate of requests in a millisecond. */
-  private static double othersMs(CandidateCost candidate, double perMs) {
+  private static double othersMs(CandidateCost candidate, Placement placement, double perMs) {
     double computeMs = term(candidate, COMPUTE);
     double busyFactor = computeMs > 0 ? 1 + term(candidate, OTHERS) / computeMs : 1; // 1 / (1 - u)
-    return perMs * computeMs * (term(candidate, QUEUE) + computeMs / 2) * busyFactor;
+    double waitingMs = computeMs * (term(candidate, QUEUE) + computeMs / 2) * busyFactor;
+    return perMs / placement.candidates().size() * waitingMs;
   }
 
   /**

@@ -4,23 +4,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.kvasir.exchange.http.TlsFiles;
-import io.kvasir.testing.harness.ChildProcess;
+import io.kvasir.testing.harness.TestCertificates;
 import java.io.IOException;
-import java.io.InputStream;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.security.KeyStore;
 import java.security.cert.X509Certificate;
-import java.util.Base64;
-import java.util.List;
-import javax.net.ssl.SSLContext;
-import javax.net.ssl.TrustManagerFactory;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -32,71 +25,23 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Tag("jdk")
 class TlsTest {
 
-  private static final char[] PASSWORD = "changeit".toCharArray();
-
   @TempDir private Path folder;
 
-  /** A key store with a new key and its certificate, by the JDK's own tool. */
-  private KeyStore keys(String name, String algorithm, String... more) throws Exception {
-    Path store = folder.resolve(name + ".p12");
-    ProcessBuilder tool =
-        new ProcessBuilder(
-            Path.of(System.getProperty("java.home"), "bin", "keytool").toString(),
-            "-genkeypair",
-            "-alias",
-            "own",
-            "-keyalg",
-            algorithm,
-            "-dname",
-            "CN=" + name,
-            "-ext",
-            "san=dns:localhost,ip:127.0.0.1",
-            "-storetype",
-            "PKCS12",
-            "-keystore",
-            store.toString(),
-            "-storepass",
-            new String(PASSWORD));
-    tool.command().addAll(List.of(more));
-    assertThat(ChildProcess.run("keytool", tool.redirectErrorStream(true)).exitCode()).isZero();
-    KeyStore keys = KeyStore.getInstance("PKCS12");
-    try (InputStream in = Files.newInputStream(store)) {
-      keys.load(in, PASSWORD);
-    }
-    return keys;
-  }
-
-  private static String pem(String kind, byte[] bytes) {
-    String text = Base64.getMimeEncoder(64, new byte[] {'\n'}).encodeToString(bytes);
-    return "-----BEGIN " + kind + "-----\n" + text + "\n-----END " + kind + "-----\n";
+  private KeyStore keys(String name, String algorithm, String... more) {
+    return new TestCertificates(folder).keys(name, algorithm, more);
   }
 
   /** Writes certificate and key, each whole. */
-  private TlsFiles files(String name, KeyStore certificate, KeyStore key) throws Exception {
-    TlsFiles files = new TlsFiles(folder.resolve(name + ".crt"), folder.resolve(name + ".key"));
-    write(files.certificate(), pem("CERTIFICATE", certificate.getCertificate("own").getEncoded()));
-    write(files.key(), pem("PRIVATE KEY", key.getKey("own", PASSWORD).getEncoded()));
-    return files;
+  private TlsFiles files(String name, KeyStore certificate, KeyStore key) {
+    TestCertificates to = new TestCertificates(folder);
+    return new TlsFiles(to.certificate(name, certificate), to.key(name, key));
   }
 
-  private static void write(Path file, String text) throws IOException {
-    Path next = file.resolveSibling(file.getFileName() + ".next");
-    Files.writeString(next, text);
-    Files.move(next, file, StandardCopyOption.REPLACE_EXISTING);
-  }
-
-  private static HttpClient client(KeyStore... trusted) throws Exception {
-    KeyStore all = KeyStore.getInstance("PKCS12");
-    all.load(null, null);
-    for (int i = 0; i < trusted.length; i++) {
-      all.setCertificateEntry("trusted" + i, trusted[i].getCertificate("own"));
-    }
-    TrustManagerFactory managers =
-        TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
-    managers.init(all);
-    SSLContext context = SSLContext.getInstance("TLS");
-    context.init(null, managers.getTrustManagers(), null);
-    return HttpClient.newBuilder().sslContext(context).build();
+  private static HttpClient client(KeyStore... trusted) {
+    return HttpClient.newBuilder()
+        .sslContext(TestCertificates.context(null, trusted))
+        .version(HttpClient.Version.HTTP_1_1)
+        .build();
   }
 
   private static HttpResponse<String> ask(HttpClient client, TestGateway gateway, String body)

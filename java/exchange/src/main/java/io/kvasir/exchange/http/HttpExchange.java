@@ -7,16 +7,12 @@ import io.kvasir.exchange.Headers;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.CompositeByteBuf;
 import io.netty.buffer.Unpooled;
-import io.vertx.core.Future;
 import io.vertx.core.VertxException;
-import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
-import io.vertx.core.http.HttpVersion;
 import io.vertx.core.internal.buffer.BufferInternal;
 import java.io.IOException;
-import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,16 +26,12 @@ final class HttpExchange implements Exchange {
   /** Most parts that a composite buffer keeps before it copies them together. */
   private static final int MAX_PARTS = 64;
 
-  /** How long the rest of a refused request is read, and the rest of an aborted reply is sent. */
-  private static final int LINGER_MS = 2_000;
-
   private final HttpServerRequest request;
   private final HttpServerResponse response;
-  private final Peer peer;
-  private final Headers headers = new Headers();
+  private final ConnectionUse use;
+  private final Headers headers;
   private final EventLoop loop;
-  private final BooleanSupplier leaving;
-  private final Runnable onLast;
+  private final ReplyEnd end;
 
   private Runnable onGone = () -> {};
   private Runnable onOver = () -> {};
@@ -50,35 +42,26 @@ final class HttpExchange implements Exchange {
   private boolean unread;
   private boolean replying;
 
-  /** Whether the connection closes after the reply, as its head says. */
-  private boolean closes;
-
   private boolean ended;
   private boolean aborted;
   private boolean gone;
+  private boolean left;
   private boolean flushPlanned;
 
   /**
    * Begins an exchange.
    *
-   * @param peer the connection's other end
-   * @param leaving whether no connection is kept for a further request
-   * @param onLast runs when no further request of the connection is to be served
+   * @param use its connection, which has counted it
+   * @param end how its reply ends
    */
-  HttpExchange(
-      HttpServerRequest request,
-      Peer peer,
-      EventLoop loop,
-      BooleanSupplier leaving,
-      Runnable onLast) {
+  HttpExchange(HttpServerRequest request, ConnectionUse use, EventLoop loop, ReplyEnd end) {
     this.request = request;
-    this.peer = peer;
-    this.leaving = leaving;
-    this.onLast = onLast;
+    this.use = use;
+    this.end = end;
     this.response = request.response();
     this.loop = loop;
-    request.headers().forEach(headers::add);
-    this.unread = hasBody(headers);
+    this.headers = RequestRules.headers(request);
+    this.unread = use.hasStreams() || hasBody(headers);
     if (unread) {
       request.pause();
     }
@@ -127,12 +110,12 @@ final class HttpExchange implements Exchange {
 
   @Override
   public String remote() {
-    return peer.remote();
+    return use.peer().remote();
   }
 
   @Override
   public String client() {
-    return peer.address();
+    return use.peer().address();
   }
 
   @Override
@@ -158,12 +141,16 @@ final class HttpExchange implements Exchange {
 
   @Override
   public void pauseBody() {
-    request.pause();
+    if (unread) {
+      request.pause();
+    }
   }
 
   @Override
   public void resumeBody() {
-    request.resume();
+    if (unread) {
+      request.resume();
+    }
   }
 
   @Override
@@ -177,6 +164,10 @@ final class HttpExchange implements Exchange {
   }
 
   private void runOver() {
+    if (!left) {
+      left = true;
+      use.end();
+    }
     Runnable action = onOver;
     onOver = () -> {};
     action.run();
@@ -205,10 +196,7 @@ final class HttpExchange implements Exchange {
     if (common != null) {
       common.forEach(this::putCommon);
     }
-    closes = unread || request.version() == HttpVersion.HTTP_1_0 || leaving.getAsBoolean();
-    if (closes) {
-      response.putHeader(HttpHeaders.CONNECTION, HttpHeaders.CLOSE);
-    }
+    end.onHead(unread);
     planFlush();
   }
 
@@ -266,15 +254,15 @@ final class HttpExchange implements Exchange {
       return; // done before its time
     }
     flushPlanned = false;
-    boolean left = gone || response.closed();
-    if (left || ended) {
+    boolean lost = gone || response.closed();
+    if (lost || ended) {
       try {
-        if (left) {
+        if (lost) {
           dropPending();
         } else if (aborted) {
-          abortNow();
+          end.abort(taken());
         } else {
-          endNow();
+          end.end(taken(), unread);
         }
       } finally {
         if (ended) {
@@ -283,61 +271,22 @@ final class HttpExchange implements Exchange {
       }
       return;
     }
-    if (!response.headWritten() && !response.headers().contains(HttpHeaders.CONTENT_LENGTH)) {
+    if (!use.hasStreams()
+        && !response.headWritten()
+        && !response.headers().contains(HttpHeaders.CONTENT_LENGTH)) {
       response.setChunked(true);
     }
     ByteBuf bytes = taken();
     if (bytes == null) {
       response.writeHead();
     } else {
-      response.write(buffer(bytes));
+      response.write(BufferInternal.buffer(bytes));
     }
-  }
-
-  private void endNow() {
-    if (closes) {
-      onLast.run();
-    }
-    ByteBuf bytes = taken();
-    Future<Void> sent = bytes == null ? response.end() : response.end(buffer(bytes));
-    if (unread) {
-      discardBody();
-    } else if (closes) {
-      sent.onComplete(done -> request.connection().close());
-    }
-  }
-
-  /**
-   * Reads what a client still sends after it was refused, for a short time: to close a connection
-   * with unread input would destroy the reply on its way.
-   */
-  private void discardBody() {
-    loop.after(LINGER_MS, this::closeNow);
-    request.handler(part -> {});
-    request.endHandler(end -> request.connection().close());
-    request.resume();
-  }
-
-  private void closeNow() {
-    Connections.closeNow(request.connection());
   }
 
   private static boolean hasBody(Headers headers) {
     String length = headers.get("content-length");
     return (length != null && !length.equals("0")) || headers.get("transfer-encoding") != null;
-  }
-
-  private void abortNow() {
-    onLast.run();
-    ByteBuf bytes = taken();
-    if (bytes != null) {
-      if (!response.headWritten()) {
-        response.setChunked(true);
-      }
-      response.write(buffer(bytes));
-    }
-    request.connection().close();
-    loop.after(LINGER_MS, this::closeNow);
   }
 
   private @Nullable ByteBuf taken() {
@@ -351,10 +300,6 @@ final class HttpExchange implements Exchange {
     if (bytes != null) {
       bytes.release();
     }
-  }
-
-  private static Buffer buffer(ByteBuf bytes) {
-    return BufferInternal.buffer(bytes);
   }
 
   @Override

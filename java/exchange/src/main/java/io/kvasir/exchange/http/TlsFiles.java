@@ -14,6 +14,7 @@ import java.security.PublicKey;
 import java.security.Signature;
 import java.security.cert.CertificateException;
 import java.security.cert.X509Certificate;
+import java.util.List;
 import java.util.Set;
 import javax.net.ssl.KeyManager;
 import javax.net.ssl.X509KeyManager;
@@ -27,6 +28,7 @@ import javax.net.ssl.X509KeyManager;
 public record TlsFiles(Path certificate, Path key) {
 
   private static final Set<String> PROTOCOLS = Set.of("TLSv1.2", "TLSv1.3");
+  private static final List<String> ALPN = List.of("h2", "http/1.1");
 
   /**
    * Reads both files.
@@ -48,6 +50,8 @@ public record TlsFiles(Path certificate, Path key) {
           certificate + " and " + key + " are no certificate and key: " + Errors.reason(e), e);
     }
     return new ServerSSLOptions()
+        .setUseAlpn(true)
+        .setApplicationLayerProtocols(ALPN)
         .setKeyCertOptions(pem)
         .setEnabledSecureTransportProtocols(PROTOCOLS);
   }

@@ -160,7 +160,7 @@ public final class Gateway implements AutoCloseable {
     this.admin =
         HttpFront.listen(
             vertx,
-            new HttpFront.Address(settings.admin().host(), settings.admin().port(), null),
+            settings.admin().address(),
             1,
             ConnectionLimit.none(),
             Gateway::invalid,
@@ -311,14 +311,18 @@ public final class Gateway implements AutoCloseable {
   }
 
   /**
-   * Reads certificate and key of the public port again, for the connections from then on.
+   * Reads the certificates and keys of both ports again, for the connections from then on.
    *
-   * @throws IOException if they are wrong; those before stay
+   * @throws IOException if some are wrong; those of that port stay as they were
    */
   public void reloadTls() throws IOException {
     HttpFront open = front;
-    if (open != null) {
-      open.reloadTls();
+    try {
+      if (open != null) {
+        open.reloadTls();
+      }
+    } finally {
+      admin.reloadTls();
     }
   }
 

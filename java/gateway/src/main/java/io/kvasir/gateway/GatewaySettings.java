@@ -3,6 +3,7 @@ package io.kvasir.gateway;
 import io.kvasir.exchange.BodyBudget;
 import io.kvasir.exchange.http.ConnectionLimit;
 import io.kvasir.exchange.http.HttpFront;
+import io.kvasir.exchange.http.TlsFiles;
 import io.kvasir.gateway.disagg.DisaggSettings;
 import io.kvasir.gateway.disagg.RouterChoice;
 import io.kvasir.gateway.proxy.ClientLimits;
@@ -114,12 +115,23 @@ public record GatewaySettings(
    * @param port the port; 0 for any free one
    * @param allowedHosts names under which it answers, besides addresses and the local host
    * @param key what requests that change workers must present; null if none can
+   * @param tls its certificate and key; null for HTTP without TLS
    */
-  public record Admin(String host, int port, List<String> allowedHosts, @Nullable ApiKey key) {
+  public record Admin(
+      String host,
+      int port,
+      List<String> allowedHosts,
+      @Nullable ApiKey key,
+      @Nullable TlsFiles tls) {
 
     /** Copies the list. */
     public Admin {
       allowedHosts = List.copyOf(allowedHosts);
+    }
+
+    /** Where it listens. */
+    HttpFront.Address address() {
+      return new HttpFront.Address(host, port, tls);
     }
 
     /** All names under which it answers. */

@@ -9,6 +9,7 @@ import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.GoAway;
+import io.vertx.core.http.Http2Settings;
 import io.vertx.core.http.HttpClientAgent;
 import io.vertx.core.http.HttpClientConnection;
 import io.vertx.core.http.HttpClientOptions;
@@ -18,6 +19,7 @@ import io.vertx.core.http.HttpConnectOptions;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpVersion;
 import io.vertx.core.http.RequestOptions;
+import io.vertx.core.net.HostAndPort;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -26,20 +28,28 @@ import java.util.concurrent.TimeoutException;
 /** One connection of HTTP/2 to a gateway, whose streams a test controls. Thread-safe. */
 final class StreamClient implements AutoCloseable {
 
+  /** What a stream that is not read takes; others of its connection go on. */
+  private static final int STREAM_BYTES = 1 << 14;
+
   private final Vertx vertx =
       Vertx.vertx(new VertxOptions().setEventLoopPoolSize(1).setWorkerPoolSize(1));
+
+
+  /** Vert.x closes the connections of a client that nothing refers to. */
+  private final HttpClientAgent agent;
+
   private final HttpClientConnection connection;
   private final CompletableFuture<GoAway> goAway = new CompletableFuture<>();
   private final CompletableFuture<Void> closed = new CompletableFuture<>();
 
   private StreamClient(int port) {
-    HttpClientAgent agent =
+    agent =
         vertx.createHttpClient(
             new HttpClientOptions()
                 .setProtocolVersion(HttpVersion.HTTP_2)
                 .setSsl(true)
                 .setUseAlpn(true)
-                .setHttp2ConnectionWindowSize(1 << 24) // a paused stream must not stop others
+                .setInitialSettings(new Http2Settings().setInitialWindowSize(STREAM_BYTES))
                 .setTrustAll(true)
                 .setVerifyHost(false));
     connection =
@@ -84,14 +94,25 @@ final class StreamClient implements AutoCloseable {
   /** Sends a request on a stream of its own. */
   Reply send(HttpMethod method, String path, String body, String... fields) {
     HttpClientRequest request = open(method, path, fields);
-    return new Reply(
-        request, body.isEmpty() ? request.send() : request.send(Buffer.buffer(body)));
+    Reply reply = new Reply(request, false);
+    Future<HttpClientResponse> unused =
+        body.isEmpty() ? request.send() : request.send(Buffer.buffer(body));
+    return reply;
+  }
+
+  /** Asks for a path under the name of a host. */
+  Reply get(String host, String path) {
+    HttpClientRequest request = open(HttpMethod.GET, path);
+    request.authority(HostAndPort.create(host, 443));
+    Reply reply = new Reply(request, false);
+    Future<HttpClientResponse> unused = request.send();
+    return reply;
   }
 
   /** Sends a head and the beginning of its body. */
   Reply begin(HttpMethod method, String path, String body, String... fields) {
     HttpClientRequest request = open(method, path, fields);
-    Reply reply = new Reply(request, request.response());
+    Reply reply = new Reply(request, false);
     Void unused = get(request.write(body));
     return reply;
   }
@@ -115,8 +136,9 @@ final class StreamClient implements AutoCloseable {
   Reply pausedAsk(String body) {
     HttpClientRequest request =
         open(HttpMethod.POST, TestGateway.CHAT, "content-type", "application/json");
-    return new Reply(
-        request, request.send(Buffer.buffer(body)).onSuccess(HttpClientResponse::pause));
+    Reply reply = new Reply(request, true);
+    Future<HttpClientResponse> unused = request.send(Buffer.buffer(body));
+    return reply;
   }
 
   /** Asks for a completion on a stream of its own. */
@@ -156,11 +178,16 @@ final class StreamClient implements AutoCloseable {
     private final CompletableFuture<Void> end = new CompletableFuture<>();
     private final StringBuffer text = new StringBuffer();
 
-    private Reply(HttpClientRequest request, Future<HttpClientResponse> response) {
+    /** Prepares for a request that is sent later: what arrives must find its handlers. */
+    private Reply(HttpClientRequest request, boolean paused) {
       this.request = request;
-      response
+      request
+          .response()
           .onSuccess(
               reply -> {
+                if (paused) {
+                  reply.pause();
+                }
                 reply.handler(part -> text.append(part));
                 reply.exceptionHandler(this::fail);
                 reply.endHandler(end::complete);

@@ -56,6 +56,7 @@ final class TestGatewayBuilder {
   private List<String> passPaths = List.of();
   private ClientLimits clients = new ClientLimits(1, 100_000, 600_000, 1);
   private TlsFiles tls;
+  private TlsFiles adminTls;
   private ApiKey adminKey;
   private GatewaySettings.Keys keys;
   private List<String> adminAllowedHosts = List.of("x"); // that of RawClient
@@ -246,6 +247,12 @@ final class TestGatewayBuilder {
     return this;
   }
 
+  /** Serves the admin port with TLS. */
+  TestGatewayBuilder adminTls(TlsFiles files) {
+    adminTls = files;
+    return this;
+  }
+
   /** Lets requests with this key change the workers. */
   TestGatewayBuilder adminKey(String key) {
     adminKey = ApiKey.of("key", key);
@@ -262,7 +269,7 @@ final class TestGatewayBuilder {
     GatewaySettings settings =
         new GatewaySettings(
             new HttpFront.Address("127.0.0.1", port, tls),
-            new GatewaySettings.Admin("127.0.0.1", 0, adminAllowedHosts, adminKey),
+            new GatewaySettings.Admin("127.0.0.1", 0, adminAllowedHosts, adminKey, adminTls),
             eventLoops,
             workers.stream().map(WorkerSpec::parse).toList(),
             router,

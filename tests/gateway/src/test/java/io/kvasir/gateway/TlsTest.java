@@ -34,7 +34,7 @@ class TlsTest {
   /** Writes certificate and key, each whole. */
   private TlsFiles files(String name, KeyStore certificate, KeyStore key) {
     TestCertificates to = new TestCertificates(folder);
-    return new TlsFiles(to.certificate(name, certificate), to.key(name, key));
+    return new TlsFiles(to.certificate(name, certificate), to.key(name, key), null);
   }
 
   private static HttpClient client(KeyStore... trusted) {
@@ -120,9 +120,9 @@ class TlsTest {
     refused(files("mixed", good, keys("other", "EC")), "is not the key of");
     refused(files("kinds", good, keys("rsa", "RSA")), "does not match algorithm");
     refused(files("past", past, past), "is not valid today");
-    refused(new TlsFiles(folder.resolve("none"), files.key()), "cannot be read");
-    refused(new TlsFiles(files.key(), files.key()), "are no certificate and key");
-    refused(new TlsFiles(files.certificate(), files.certificate()), "are no certificate and key");
+    refused(new TlsFiles(folder.resolve("none"), files.key(), null), "cannot be read");
+    refused(new TlsFiles(files.key(), files.key(), null), "are no certificate and key");
+    refused(new TlsFiles(files.certificate(), files.certificate(), null), "are no certificate and key");
   }
 
   private static void refused(TlsFiles files, String why) {

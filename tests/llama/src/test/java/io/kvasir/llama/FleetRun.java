@@ -85,7 +85,7 @@ final class FleetRun {
   private static GatewaySettings settings(String router) {
     return new GatewaySettings(
         new HttpFront.Address("127.0.0.1", 0, null),
-        new GatewaySettings.Admin("127.0.0.1", 0, List.of(), null),
+        new GatewaySettings.Admin("127.0.0.1", 0, List.of(), null, null),
         1,
         List.of(),
         router,

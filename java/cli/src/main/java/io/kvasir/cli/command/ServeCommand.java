@@ -354,7 +354,8 @@ public final class ServeCommand extends DeclaredOptions implements Callable<Inte
                 ? "none: every client is served (--api-keys-file)"
                 : gateway.keys().summary())
             + "\n"
-            + "kvasir: metrics      http://"
+            + "kvasir: metrics      "
+            + (settings.admin().tls() == null ? "http://" : "https://")
             + settings.admin().host()
             + ":"
             + gateway.adminPort()

@@ -61,9 +61,9 @@ final class ServeReload {
     }
   }
 
-  /** Reads certificate and key again, if there are any. */
+  /** Reads certificates and keys of both ports again, if there are any. */
   void applyTls(Gateway gateway) {
-    if (started.address().tls() == null) {
+    if (started.address().tls() == null && started.admin().tls() == null) {
       return;
     }
     try {

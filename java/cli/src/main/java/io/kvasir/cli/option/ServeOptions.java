@@ -26,6 +26,9 @@ public final class ServeOptions extends DeclaredOptions {
 
   private static final String CERTIFICATE = "--ssl-certfile";
   private static final String KEY_FILE = "--ssl-keyfile";
+  private static final String ADMIN_CERTIFICATE = "--admin-ssl-certfile";
+  private static final String ADMIN_KEY_FILE = "--admin-ssl-keyfile";
+  private static final String ADMIN_CLIENTS = "--admin-ssl-ca-certs";
   private static final String ADMIN_KEY = "--admin-key-file";
   private static final String PASS_PATHS = "--pass-paths";
   private static final String REPLICA_SYNC = "--router-replica-sync";
@@ -46,8 +49,8 @@ public final class ServeOptions extends DeclaredOptions {
       path(CERTIFICATE)
           .help(
               11,
-              "Serve the public port with TLS 1.2 and 1.3: the certificate in PEM, and behind it those"
-                  + " that vouch for it (default: without TLS).");
+              "Serve the public port with TLS 1.2 and 1.3, and HTTP/2: the certificate in PEM, and"
+                  + " behind it those that vouch for it (default: without TLS).");
 
   private final Declared<Path> privateKey =
       path(KEY_FILE).help(11, "The private key of --ssl-certfile in PEM, without a password.");
@@ -58,6 +61,23 @@ public final class ServeOptions extends DeclaredOptions {
   private final Declared<Integer> adminPort =
       integer("--admin-port", "8081", 0, MAX_PORT)
           .help(13, "Port of metrics and health; 0 takes a free one");
+
+  private final Declared<Path> adminCertificate =
+      path(ADMIN_CERTIFICATE)
+          .help(
+              13,
+              "Serve the admin port with TLS too: its certificate in PEM (default: without TLS).");
+
+  private final Declared<Path> adminPrivateKey =
+      path(ADMIN_KEY_FILE)
+          .help(13, "The private key of --admin-ssl-certfile in PEM, without a password.");
+
+  private final Declared<Path> adminClients =
+      path(ADMIN_CLIENTS)
+          .help(
+              13,
+              "Serve only clients of the admin port with a certificate that one of these authorities,"
+                  + " in PEM, has signed (default: no certificate is needed).");
 
   private final Declared<ApiKey> adminKey =
       option(ADMIN_KEY, "FILE", null, ServeOptions::readKey)
@@ -144,7 +164,7 @@ public final class ServeOptions extends DeclaredOptions {
     return new GatewaySettings(
         new HttpFront.Address(host.value(), port.value(), tls()),
         new GatewaySettings.Admin(
-            adminHost.value(), adminPort.value(), clients.adminNames(), adminKey()),
+            adminHost.value(), adminPort.value(), clients.adminNames(), adminKey(), adminTls()),
         eventLoops.orElse(loops),
         specs,
         choice.name(),
@@ -195,16 +215,37 @@ public final class ServeOptions extends DeclaredOptions {
   }
 
   private @Nullable TlsFiles tls() {
-    if (!certificate.isGiven() && !privateKey.isGiven()) {
+    return tls(CERTIFICATE, certificate, KEY_FILE, privateKey, null);
+  }
+
+  private @Nullable TlsFiles adminTls() {
+    if (adminClients.isGiven() && !adminCertificate.isGiven()) {
+      throw new UsageException(ADMIN_CLIENTS, "needs " + ADMIN_CERTIFICATE);
+    }
+    return tls(
+        ADMIN_CERTIFICATE,
+        adminCertificate,
+        ADMIN_KEY_FILE,
+        adminPrivateKey,
+        adminClients.isGiven() ? adminClients.value() : null);
+  }
+
+  private static @Nullable TlsFiles tls(
+      String certificateName,
+      Declared<Path> certificate,
+      String keyName,
+      Declared<Path> key,
+      @Nullable Path clients) {
+    if (!certificate.isGiven() && !key.isGiven()) {
       return null;
     }
     if (!certificate.isGiven()) {
-      throw new UsageException(KEY_FILE, "needs " + CERTIFICATE);
+      throw new UsageException(keyName, "needs " + certificateName);
     }
-    if (!privateKey.isGiven()) {
-      throw new UsageException(CERTIFICATE, "needs " + KEY_FILE);
+    if (!key.isGiven()) {
+      throw new UsageException(certificateName, "needs " + keyName);
     }
-    return new TlsFiles(certificate.value(), privateKey.value());
+    return new TlsFiles(certificate.value(), key.value(), clients);
   }
 
   private static String endpoint(String option, String text) {

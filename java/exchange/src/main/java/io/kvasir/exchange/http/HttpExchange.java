@@ -8,6 +8,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.CompositeByteBuf;
 import io.netty.buffer.Unpooled;
 import io.vertx.core.VertxException;
+import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
@@ -26,6 +27,9 @@ final class HttpExchange implements Exchange {
   /** Most parts that a composite buffer keeps before it copies them together. */
   private static final int MAX_PARTS = 64;
 
+  /** Bytes that wait for the window of a stream before its reply counts as full. */
+  private static final int MAX_WAITING_BYTES = 128 << 10;
+
   private final HttpServerRequest request;
   private final HttpServerResponse response;
   private final ConnectionUse use;
@@ -39,6 +43,7 @@ final class HttpExchange implements Exchange {
   private @Nullable BodyListener listener;
   private @Nullable Headers common;
   private @Nullable ByteBuf pending;
+  private int waitingBytes;
   private boolean unread;
   private boolean replying;
 
@@ -280,8 +285,28 @@ final class HttpExchange implements Exchange {
     if (bytes == null) {
       response.writeHead();
     } else {
-      response.write(BufferInternal.buffer(bytes));
+      write(BufferInternal.buffer(bytes));
     }
+  }
+
+  /** Vert.x counts the parts that wait for a stream's window, not their bytes. */
+  private void write(Buffer bytes) {
+    if (!use.hasStreams()) {
+      response.write(bytes);
+      return;
+    }
+    int count = bytes.length();
+    waitingBytes += count;
+    response
+        .write(bytes)
+        .onComplete(
+            written -> {
+              boolean wasFull = waitingBytes > MAX_WAITING_BYTES;
+              waitingBytes -= count;
+              if (wasFull && waitingBytes <= MAX_WAITING_BYTES && !over()) {
+                onWritable.run();
+              }
+            });
   }
 
   private static boolean hasBody(Headers headers) {
@@ -314,6 +339,6 @@ final class HttpExchange implements Exchange {
 
   @Override
   public boolean full() {
-    return !over() && response.writeQueueFull();
+    return !over() && (response.writeQueueFull() || waitingBytes > MAX_WAITING_BYTES);
   }
 }

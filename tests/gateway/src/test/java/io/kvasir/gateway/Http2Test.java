@@ -20,6 +20,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -271,6 +272,41 @@ class Http2Test {
       client.awaitClosed();
       grace.countDown();
       assertThat(cut.get()).isZero();
+    }
+  }
+
+  @Test
+  void newCertificatesUnderLoadFailNoRequest() throws Exception {
+    TestCertificates certificates = new TestCertificates(folder);
+    KeyStore second = certificates.keys("second", "RSA");
+    TlsFiles changing =
+        new TlsFiles(
+            certificates.certificate("changing", keys), certificates.key("changing", keys), null);
+    AtomicBoolean over = new AtomicBoolean();
+    try (ScriptedEngine engine = ScriptedEngine.good();
+        TestGateway gateway = TestGateway.of(engine).tls(changing).start();
+        StreamClient stays = client(gateway)) {
+      CompletableFuture<Integer> load =
+          CompletableFuture.supplyAsync(
+              () -> {
+                int served = 0;
+                while (!over.get()) {
+                  assertThat(stays.ask(ASK_STREAM).whole()).endsWith("data: [DONE]\n\n");
+                  try (StreamClient comes = client(gateway)) {
+                    assertThat(comes.ask(ASK).whole()).contains("Hello you");
+                  }
+                  served++;
+                }
+                return served;
+              });
+      for (int i = 0; i < 20; i++) {
+        KeyStore next = i % 2 == 0 ? second : keys;
+        certificates.certificate("changing", next);
+        certificates.key("changing", next);
+        gateway.gateway().reloadTls();
+      }
+      over.set(true);
+      assertThat(load.get()).isPositive();
     }
   }
 }

@@ -30,6 +30,8 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("process")
 class Http2Test {
 
+  private static final int EVENTS = 4_000;
+
   @TempDir private static Path folder;
   private static KeyStore keys;
   private static TlsFiles files;
@@ -38,7 +40,9 @@ class Http2Test {
   static void makeCertificate() {
     TestCertificates certificates = new TestCertificates(folder);
     keys = certificates.keys("server", "EC");
-    files = new TlsFiles(certificates.certificate("server", keys), certificates.key("server", keys), null);
+    files =
+        new TlsFiles(
+            certificates.certificate("server", keys), certificates.key("server", keys), null);
   }
 
   private static TestGateway gateway(ScriptedEngine... engines) {
@@ -158,7 +162,6 @@ class Http2Test {
     }
   }
 
-
   @Test
   void aFloodOfResetsEndsItsConnectionAndHarmsNoOther() {
     try (ScriptedEngine engine = ScriptedEngine.good();
@@ -218,17 +221,16 @@ class Http2Test {
   void aStreamThatWaitsForItsClientLosesNothing() {
     try (ScriptedEngine engine = ScriptedEngine.start(Http2Test::answerMuch);
         TestGateway gateway = gateway(engine);
-        StreamClient client = client(gateway)) {
+        StreamClient client = client(gateway);
+        StreamClient other = client(gateway)) {
       StreamClient.Reply slow = client.pausedAsk(ASK_STREAM);
       assertThat(slow.status()).isEqualTo(200);
-      assertThat(client.ask(ASK_STREAM).whole()).hasSizeGreaterThan(EVENTS * 1_000);
+      assertThat(other.ask(ASK_STREAM).whole()).hasSizeGreaterThan(EVENTS * 1_000);
       slow.resume();
       assertThat(slow.whole()).hasSizeGreaterThan(EVENTS * 1_000).endsWith("data: [DONE]\n\n");
       isIdle(gateway);
     }
   }
-
-  private static final int EVENTS = 4_000;
 
   private static void answerMuch(ScriptedEngine.Received request, EngineLink link)
       throws IOException {

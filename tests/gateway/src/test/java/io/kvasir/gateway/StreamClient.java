@@ -34,7 +34,6 @@ final class StreamClient implements AutoCloseable {
   private final Vertx vertx =
       Vertx.vertx(new VertxOptions().setEventLoopPoolSize(1).setWorkerPoolSize(1));
 
-
   /** Vert.x closes the connections of a client that nothing refers to. */
   private final HttpClientAgent agent;
 
@@ -52,8 +51,7 @@ final class StreamClient implements AutoCloseable {
                 .setInitialSettings(new Http2Settings().setInitialWindowSize(STREAM_BYTES))
                 .setTrustAll(true)
                 .setVerifyHost(false));
-    connection =
-        get(agent.connect(new HttpConnectOptions().setHost("127.0.0.1").setPort(port)));
+    connection = get(agent.connect(new HttpConnectOptions().setHost("127.0.0.1").setPort(port)));
     connection.goAwayHandler(goAway::complete);
     connection.closeHandler(closed::complete);
     assertThat(connection.protocolVersion()).isEqualTo(HttpVersion.HTTP_2);

@@ -122,7 +122,8 @@ class TlsTest {
     refused(files("past", past, past), "is not valid today");
     refused(new TlsFiles(folder.resolve("none"), files.key(), null), "cannot be read");
     refused(new TlsFiles(files.key(), files.key(), null), "are no certificate and key");
-    refused(new TlsFiles(files.certificate(), files.certificate(), null), "are no certificate and key");
+    refused(
+        new TlsFiles(files.certificate(), files.certificate(), null), "are no certificate and key");
   }
 
   private static void refused(TlsFiles files, String why) {

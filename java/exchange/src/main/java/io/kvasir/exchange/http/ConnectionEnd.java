@@ -41,8 +41,7 @@ final class ConnectionEnd implements ReplyEnd {
     if (closes) {
       use.last();
     }
-    Future<Void> sent =
-        rest == null ? response.end() : response.end(BufferInternal.buffer(rest));
+    Future<Void> sent = rest == null ? response.end() : response.end(BufferInternal.buffer(rest));
     if (unread) {
       discardBody();
     } else if (closes) {

@@ -83,9 +83,10 @@ final class ConnectionUse {
   void closeIfIdleSince(long limitNs) {
     if (exchanges == 0 && idleSinceNs - limitNs < 0) {
       if (streams) {
-        connection.goAway(StreamEnd.NO_ERROR);
+        connection.shutdown(Duration.ofMillis(ReplyEnd.LINGER_MS)); // says that it goes (GOAWAY)
+      } else {
+        Connections.closeNow(connection);
       }
-      Connections.closeNow(connection);
     }
   }
 }

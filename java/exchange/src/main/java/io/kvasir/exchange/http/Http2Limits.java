@@ -20,7 +20,8 @@ final class Http2Limits {
 
   /**
    * Requests that a client may take back in {@link #RESET_SECONDS}: each costs the gateway a choice
-   * and the engine a start, and none counts as one of {@link #MAX_STREAMS} any more (CVE-2023-44487).
+   * and the engine a start, and none counts as one of {@link #MAX_STREAMS} any more
+   * (CVE-2023-44487).
    */
   static final int MAX_RESETS = 1_000;
 

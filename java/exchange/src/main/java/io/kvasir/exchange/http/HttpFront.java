@@ -42,7 +42,6 @@ public final class HttpFront implements AutoCloseable {
   /** Seconds after which an unused connection is closed. */
   public static final int IDLE_SECONDS = 75;
 
-
   /** Numbers the servers whose loops share one free port. */
   private static final AtomicInteger NEXT_FREE_PORT = new AtomicInteger(1);
 

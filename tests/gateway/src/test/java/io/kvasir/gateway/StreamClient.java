@@ -121,7 +121,7 @@ final class StreamClient implements AutoCloseable {
         .request(new RequestOptions().setMethod(HttpMethod.POST).setURI(path))
         .onSuccess(
             request -> {
-              request.putHeader("content-length", "10").sendHead();
+              request.putHeader("content-length", "10").writeHead();
               request.reset(8);
             })
         .toCompletionStage()

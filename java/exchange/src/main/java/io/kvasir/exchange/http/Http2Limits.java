@@ -16,7 +16,7 @@ final class Http2Limits {
   static final int MAX_STREAMS = 128;
 
   /** Bytes of a body that a client may send before they are read. */
-  static final int STREAM_BYTES = 256 << 10;
+  static final int STREAM_BYTES = 64 << 10;
 
   /**
    * Requests that a client may take back in {@link #RESET_SECONDS}: each costs the gateway a choice

@@ -51,6 +51,7 @@ class HelpTest {
             "serve",
             "engine",
             "workers",
+            "top",
             "keys",
             "replay",
             "route",

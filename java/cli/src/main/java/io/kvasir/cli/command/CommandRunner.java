@@ -138,6 +138,7 @@ public final class CommandRunner {
     all.put("serve", () -> new CommandLine(new ServeCommand(console, machine, interrupts)));
     all.put("engine", () -> new CommandLine(new EngineCommand(console, machine, interrupts)));
     all.put("workers", () -> new WorkersCommand(console));
+    all.put("top", () -> new TopCommand(console, machine, interrupts));
     all.put("keys", () -> new KeysCommand(console));
     all.put("replay", () -> new ReplayCommand(console, machine));
     all.put("route", () -> new RouteCommand(console));

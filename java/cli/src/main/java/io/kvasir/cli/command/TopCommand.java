@@ -44,6 +44,7 @@ final class TopCommand extends DeclaredOptions implements Callable<Integer> {
   private static final String SCREEN = "kvasir.screen";
 
   private static final Duration TIMEOUT = Duration.ofSeconds(5);
+  private static final double MS_PER_S = 1e3;
   private static final double LEAST_SECONDS = 0.1;
   private static final double MOST_SECONDS = 3_600;
   private static final String CLEAR = "\u001b[2J";
@@ -86,7 +87,7 @@ final class TopCommand extends DeclaredOptions implements Callable<Integer> {
   @Override
   public Integer call() throws Exception {
     AdminClient admin = new AdminClient(adminUrl.value(), null, TIMEOUT);
-    long intervalMs = Math.round(TimeUnit.SECONDS.toMillis(1) * intervalSeconds.value());
+    long intervalMs = Math.round(MS_PER_S * intervalSeconds.value());
     boolean terminal = Boolean.parseBoolean(machine.java().getProperty(SCREEN));
     Look first = look(admin);
     if (once || !terminal) {
@@ -127,6 +128,9 @@ final class TopCommand extends DeclaredOptions implements Callable<Integer> {
           last = now;
           trouble = "";
         } catch (IOException e) {
+          if (ended.getCount() == 0) {
+            return; // the signal has cut it short
+          }
           long seconds = TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - last.atNs());
           trouble = "for " + seconds + " s: " + Errors.reason(e);
         }
@@ -149,7 +153,8 @@ final class TopCommand extends DeclaredOptions implements Callable<Integer> {
   private void draw(ScreenSize size, Look look, Rates rates, String trouble)
       throws Console.OutputException {
     StringBuilder text = new StringBuilder(TO_START);
-    for (String line : lines(new ScreenSize(size.columns(), size.rows() - 1), look, rates, trouble)) {
+    ScreenSize above = new ScreenSize(size.columns(), size.rows() - 1);
+    for (String line : lines(above, look, rates, trouble)) {
       text.append(CLEAR_LINE).append(line).append('\n');
     }
     console.print(text.append(CLEAR_BELOW).toString());

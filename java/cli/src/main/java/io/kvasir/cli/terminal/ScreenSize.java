@@ -30,7 +30,7 @@ public record ScreenSize(int columns, int rows) {
    */
   public static ScreenSize of(Map<String, String> environment, boolean terminal)
       throws InterruptedException {
-    String[] asked = terminal ? ask().split(" ") : new String[0];
+    String[] asked = terminal ? ask().split(" ", -1) : new String[0];
     int rows = asked.length == 2 ? number(asked[0], DEFAULT_ROWS) : DEFAULT_ROWS;
     int columns = asked.length == 2 ? number(asked[1], DEFAULT_COLUMNS) : DEFAULT_COLUMNS;
     return new ScreenSize(

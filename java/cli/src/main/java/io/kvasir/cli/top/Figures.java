@@ -28,7 +28,7 @@ final class Figures {
   }
 
   static String rate(double perSecond) {
-    return Double.isNaN(perSecond) ? UNKNOWN : text(perSecond < MILLION ? "%.1f" : "%.0f", perSecond);
+    return Double.isNaN(perSecond) ? UNKNOWN : text("%.1f", perSecond);
   }
 
   static String share(double share) {

@@ -47,7 +47,8 @@ public final class Metrics {
       String quoted = "," + labels;
       String head = "," + label + "=\"";
       int start = quoted.indexOf(head) + head.length();
-      return start < head.length() ? "" : quoted.substring(start, quoted.indexOf('"', start));
+      int end = quoted.indexOf('"', start);
+      return start < head.length() || end < 0 ? "" : quoted.substring(start, end);
     }
   }
 
@@ -64,7 +65,7 @@ public final class Metrics {
    */
   public static Metrics of(String page) {
     Map<Series, Double> values = new HashMap<>();
-    for (String line : page.split("\n")) {
+    for (String line : page.split("\n", -1)) {
       String name = line.split("[{ ]", 2)[0];
       Matcher sample = SAMPLE.matcher(line);
       if (SHOWN.contains(name) && sample.matches()) {

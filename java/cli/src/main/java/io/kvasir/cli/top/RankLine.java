@@ -76,7 +76,7 @@ record RankLine(
     List<String> place = single ? List.of(id) : List.of(id, number);
     boolean prefill = role.equals("prefill");
     JsonNode load = rank.path("load");
-    long active = load.path("active_blocks").asLong();
+    long active = Math.max(0, load.path("active_blocks").asLong());
     return new RankLine(
         id + (single ? "" : " " + number) + (role.equals("both") ? "" : " " + role),
         state.equals("healthy") ? events(rank) : state,

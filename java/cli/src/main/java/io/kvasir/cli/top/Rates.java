@@ -1,10 +1,12 @@
 package io.kvasir.cli.top;
 
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.TreeMap;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,6 +19,7 @@ public final class Rates {
 
   private static final double NS_PER_S = 1e9;
   private static final double MS_PER_S = 1e3;
+  private static final Pattern BOUND = Pattern.compile("\\d+(?:\\.\\d+)?(?:[eE][-+]?\\d+)?");
 
   private final double seconds;
   private final Map<List<String>, Double> gains = new HashMap<>();
@@ -40,11 +43,12 @@ public final class Rates {
     }
     Rates rates = new Rates((now.atNs() - before.atNs()) / NS_PER_S);
     boolean restarted = now.metrics().sum(Metrics.UPTIME) < rates.seconds;
+    Map<Metrics.Series, Double> earlier = restarted ? Map.of() : before.metrics().values();
     now.metrics()
         .values()
         .forEach(
             (series, value) -> {
-              double old = restarted ? 0 : before.metrics().values().getOrDefault(series, 0.0);
+              double old = earlier.getOrDefault(series, 0.0);
               rates.add(series, value < old ? value : value - old);
             });
     return rates;
@@ -54,8 +58,11 @@ public final class Rates {
     String name = series.name();
     if (name.equals(Metrics.FIRST_TOKENS)) {
       String bound = series.label("le");
-      double le = bound.equals("+Inf") ? Double.POSITIVE_INFINITY : Double.parseDouble(bound);
-      firstTokens.merge(le, gain, Double::sum);
+      if (bound.equals("+Inf")) {
+        firstTokens.merge(Double.POSITIVE_INFINITY, gain, Double::sum);
+      } else if (BOUND.matcher(bound).matches()) {
+        firstTokens.merge(Double.parseDouble(bound), gain, Double::sum);
+      }
       return;
     }
     String worker = series.label("worker_id");
@@ -67,13 +74,9 @@ public final class Rates {
   }
 
   private double gain(String name, List<String> place) {
-    return gains.getOrDefault(
-        switch (place.size()) {
-          case 0 -> List.of(name);
-          case 1 -> List.of(name, place.get(0));
-          default -> List.of(name, place.get(0), place.get(1));
-        },
-        0.0);
+    List<String> key = new ArrayList<>(List.of(name));
+    key.addAll(place);
+    return gains.getOrDefault(key, 0.0);
   }
 
   /** What a counter gained a second at a worker, and a rank; everywhere if there is no place. */

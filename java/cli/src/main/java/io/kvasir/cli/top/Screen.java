@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Stream;
 
 /**
  * What {@code kvasir top} shows.
@@ -22,6 +23,7 @@ public record Screen(String url, Look look, Rates rates, String trouble) {
   private static final int MOST_PROBLEMS = 3;
   private static final int BAR_SHARE = 5;
   private static final int LEAST_BAR = 8;
+  private static final String LEGEND = "KV #used =cached";
   private static final int CLOCK_START = 11;
   private static final int CLOCK_END = 19;
 
@@ -49,11 +51,11 @@ public record Screen(String url, Look look, Rates rates, String trouble) {
     List<RankLine> ranks = RankLine.all(look, rates);
     int room = Math.max(1, rows - lines.size() - 1);
     int shown = ranks.size() <= room ? ranks.size() : room - 1;
-    List<RankLine> first =
-        ranks.size() <= room
-            ? ranks
-            : ranks.stream().sorted(RankLine.BUSIEST).limit(shown).toList();
-    lines.addAll(table(first, ranks, columns));
+    Stream<RankLine> first =
+        shown == ranks.size()
+            ? ranks.stream()
+            : ranks.stream().sorted(RankLine.BUSIEST).limit(shown);
+    lines.addAll(table(first.toList(), ranks, columns));
     if (ranks.isEmpty()) {
       lines.add("No worker serves a model.");
     } else if (shown < ranks.size()) {
@@ -135,12 +137,13 @@ public record Screen(String url, Look look, Rates rates, String trouble) {
         List.of(
             new Table.Column("RANK", 0, false, 0),
             new Table.Column("STATE", 12, false, 0),
-            new Table.Column("KV #used =cached", bar, false, 1),
+            new Table.Column(bar < LEGEND.length() ? "KV #used" : LEGEND, bar, false, 1),
             new Table.Column("REQS", 5, true, 2),
             new Table.Column("QUEUE", 7, true, 5),
             new Table.Column("REQ/S", 6, true, 4),
             new Table.Column("HITS", 5, true, 3));
-    long most = all.stream().mapToLong(each -> each.active() + each.cached()).max().orElse(0);
+    double most =
+        all.stream().mapToDouble(each -> (double) each.active() + each.cached()).max().orElse(0);
     List<List<String>> rows = new ArrayList<>();
     for (RankLine rank : shown) {
       rows.add(
@@ -157,11 +160,11 @@ public record Screen(String url, Look look, Rates rates, String trouble) {
   }
 
   /** Where the number of blocks is unknown, the bar's end is the most that any rank has. */
-  private static String bar(RankLine rank, long most, int width) {
+  private static String bar(RankLine rank, double most, int width) {
     int room = width - 2;
-    long held = rank.active() + rank.cached();
+    double held = (double) rank.active() + rank.cached();
     double size = Math.max(1, Math.max(held, rank.size() > 0 ? rank.size() : most));
-    int used = (int) Math.ceil(rank.active() * room / size);
+    int used = (int) Math.ceil((double) rank.active() * room / size);
     int filled = Math.max(used, (int) Math.round(held * room / size));
     return "[" + "#".repeat(used) + "=".repeat(filled - used) + ".".repeat(room - filled) + "]";
   }

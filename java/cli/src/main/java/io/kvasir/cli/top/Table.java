@@ -3,7 +3,6 @@ package io.kvasir.cli.top;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Locale;
 
 /** Lines of cells below their titles, of which a narrow screen has fewer. Stateless. */
 final class Table {
@@ -43,8 +42,8 @@ final class Table {
           size = Math.max(1, Math.min(rest(kept, width), longest));
         }
         String cell = cut(row.get(index), size);
-        line.append(String.format(Locale.ROOT, column.right() ? "%" + size + "s" : "%-" + size + "s", cell));
-        line.append(' ');
+        String blanks = " ".repeat(size - cell.length());
+        line.append(column.right() ? blanks + cell : cell + blanks).append(' ');
       }
       lines.add(line.toString().stripTrailing());
     }

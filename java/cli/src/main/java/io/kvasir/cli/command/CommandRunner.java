@@ -162,7 +162,8 @@ public final class CommandRunner {
     all.values().forEach(command -> commands.addSubcommand(command.get()));
     return commands
         .addSubcommand(new CompletionCommand(console))
-        .addSubcommand(new ManualCommand(console));
+        .addSubcommand(new ManualCommand(console))
+        .addSubcommand(new SchemaCommand(console));
   }
 
   private static void setVersion(CommandLine command) {

@@ -74,7 +74,7 @@ public final class ServeOptions extends DeclaredOptions {
       order = 14,
       description =
           "An engine behind HTTP; may be repeated. Keys: flavor (vllm, sglang or trtllm; default"
-              + " vllm), ranks, events, replay, topic, bind, block_size, lb, rank_offset,"
+              + " vllm), ranks, events, replay, topic, bind, block_size, lb, weight, rank_offset,"
               + " ranks_per_node, poll, forward_pass_metrics, renderer, api_key_file,"
               + " api_key_env, api_key, the last three with renderer_ before them, role. Without"
               + " a worker, embedded ranks answer.")

@@ -167,7 +167,9 @@ class FleetChangesTest {
   }
 
   private static String replace(TestGateway gateway, String... workers) {
-    return gateway.gateway().replaceWorkers(Stream.of(workers).map(WorkerSpec::parse).toList());
+    return gateway
+        .gateway()
+        .replaceWorkers(Stream.of(workers).map(WorkerSpec::parse).toList(), List.of());
   }
 
   @Test

@@ -35,6 +35,7 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.net.BindException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -155,13 +156,11 @@ public final class ServeCommand extends DeclaredOptions implements Callable<Inte
           () -> ModelWorkers.open(file, workers),
           workers
               + " of llama.cpp"
-              + (settings.workers().isEmpty()
-                  ? ""
-                  : ", " + settings.workers().size() + " over HTTP"));
+              + (settings.hasEngines() ? ", " + engines(settings) : ""));
     }
-    if (!settings.workers().isEmpty()) {
+    if (settings.hasEngines()) {
       embedded.refuse(sources::isFlag);
-      return run(settings, List::of, settings.workers().size() + " over HTTP");
+      return run(settings, List::of, engines(settings));
     }
     EmbeddedSettings ranks = embedded.settings();
     try (OpenDevices devices = device.open(machine, console)) {
@@ -175,6 +174,15 @@ public final class ServeCommand extends DeclaredOptions implements Callable<Inte
               + ranks.router().id()
               + " ADP router");
     }
+  }
+
+  private static String engines(GatewaySettings settings) {
+    List<String> parts = new ArrayList<>();
+    if (!settings.workers().isEmpty()) {
+      parts.add(settings.workers().size() + " over HTTP");
+    }
+    settings.dnsWorkers().forEach(each -> parts.add("those of " + each));
+    return String.join(", ", parts);
   }
 
   /** Reads the settings again, and the files that they name. */

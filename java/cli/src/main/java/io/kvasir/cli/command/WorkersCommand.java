@@ -8,6 +8,7 @@ import io.kvasir.cli.option.UsageException;
 import io.kvasir.cli.option.Values;
 import io.kvasir.cli.terminal.Console;
 import io.kvasir.cli.terminal.ExitCode;
+import io.kvasir.cli.terminal.PlainText;
 import io.kvasir.model.Errors;
 import java.io.IOException;
 import java.net.URI;
@@ -202,7 +203,7 @@ final class WorkersCommand extends DeclaredOptions implements Callable<Integer> 
   private static String problems(JsonNode worker) {
     StringBuilder text = new StringBuilder();
     worker.path("problems").forEach(each -> text.append(": ").append(each.asText()));
-    return text.toString();
+    return PlainText.of(text.toString());
   }
 
   private void show(JsonNode workers) throws Console.OutputException {
@@ -217,7 +218,7 @@ final class WorkersCommand extends DeclaredOptions implements Callable<Integer> 
       boolean healthy = each.path("healthy").asBoolean();
       text.append(
           line(
-              each.path("worker_id").asText(),
+              PlainText.of(each.path("worker_id").asText()),
               healthy ? each.path("state").asText() : "unhealthy",
               each.path("role").asText(),
               each.path("weight").asText(),

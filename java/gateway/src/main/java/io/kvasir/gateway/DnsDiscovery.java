@@ -18,10 +18,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Lets workers come and go with what DNS lists under their names. An engine that is new in an answer
- * comes; one that two answers in a row lack goes. A lookup that fails, or an answer without engines,
- * changes nothing: checks keep requests away from engines that are gone. What operators change
- * stays: a worker that they have removed comes again only after DNS has not listed it.
+ * Lets workers come and go with what DNS lists under their names. An engine that is new in an
+ * answer comes; one that two answers in a row lack goes. A lookup that fails, or an answer without
+ * engines, changes nothing: checks keep requests away from engines that are gone. What operators
+ * change stays: a worker that they have removed comes again only after DNS has not listed it.
  *
  * <p>Thread-safe. Owns a thread, because lookups block.
  */

@@ -329,8 +329,8 @@ public final class Gateway implements AutoCloseable {
   }
 
   /**
-   * Makes the engines behind HTTP those of two lists. Workers that are in them as they are stay; the
-   * requests of others end where they are.
+   * Makes the engines behind HTTP those of two lists. Workers that are in them as they are stay;
+   * the requests of others end where they are.
    *
    * @param workers what a start would take
    * @param dnsWorkers the same for those that DNS lists

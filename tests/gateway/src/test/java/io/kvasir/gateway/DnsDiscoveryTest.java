@@ -220,8 +220,7 @@ class DnsDiscoveryTest {
       assertThat(gateway.metrics()).contains("kvasir_dns_workers 1.0");
       String changed = gateway.gateway().replaceWorkers(List.of(), List.of());
       assertThat(changed).isEqualTo("0 workers come, 1 go, 0 stay");
-      Await.until(
-          "the worker has gone", () -> gateway.admin("/kvasir/workers").json().isEmpty());
+      Await.until("the worker has gone", () -> gateway.admin("/kvasir/workers").json().isEmpty());
     }
   }
 

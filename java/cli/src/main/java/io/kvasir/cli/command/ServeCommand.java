@@ -162,9 +162,7 @@ public final class ServeCommand extends DeclaredOptions implements Callable<Inte
       return run(
           settings,
           () -> ModelWorkers.open(file, workers),
-          workers
-              + " of llama.cpp"
-              + (settings.hasEngines() ? ", " + engines(settings) : ""));
+          workers + " of llama.cpp" + (settings.hasEngines() ? ", " + engines(settings) : ""));
     }
     if (settings.hasEngines()) {
       embedded.refuse(sources::isFlag);

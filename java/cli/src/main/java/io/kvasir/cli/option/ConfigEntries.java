@@ -17,6 +17,7 @@ final class ConfigEntries {
 
   /** The key of a mapping that must be there. */
   static final String URL = "url";
+
   private static final Pattern BLANK = Pattern.compile("\\s");
   private static final Pattern SEPARATOR = Pattern.compile("[\\s,]");
 

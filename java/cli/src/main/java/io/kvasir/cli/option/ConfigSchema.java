@@ -15,9 +15,9 @@ import picocli.CommandLine.Model.OptionSpec;
 
 /**
  * The JSON schema of the file that {@code --config} of a command names, made of the command's
- * options. It is of draft 7, which the YAML plug-ins of all editors know. What it refuses and {@link
- * ConfigFile} takes are other spellings, such as a choice in capitals. Ranges that depend on other
- * options, files and addresses are left to the command. Stateless.
+ * options. It is of draft 7, which the YAML plug-ins of all editors know. What it refuses and
+ * {@link ConfigFile} takes are other spellings, such as a choice in capitals. Ranges that depend on
+ * other options, files and addresses are left to the command. Stateless.
  */
 public final class ConfigSchema {
 
@@ -80,7 +80,11 @@ public final class ConfigSchema {
       }
       if (ConfigFile.takesMapping(option)) {
         ObjectNode values = forms.addObject().put("type", "object");
-        values.putObject("additionalProperties").putArray("type").add("string").add("number")
+        values
+            .putObject("additionalProperties")
+            .putArray("type")
+            .add("string")
+            .add("number")
             .add("boolean");
       }
     }
@@ -160,8 +164,7 @@ public final class ConfigSchema {
     return switch (key.kind()) {
       case TEXT -> type("string");
       case FLAG -> type("boolean");
-      case NUMBER ->
-          type("integer").put("minimum", key.minimum()).put("maximum", key.maximum());
+      case NUMBER -> type("integer").put("minimum", key.minimum()).put("maximum", key.maximum());
       case PART ->
           type("number").put("exclusiveMinimum", key.minimum()).put("maximum", key.maximum());
       case CHOICE -> {

@@ -186,8 +186,7 @@ final class ServeDisagg extends DeclaredOptions {
 
   /** Those that DNS lists. */
   List<DnsWorkers> dnsWorkers() {
-    List<DnsWorkers> workers =
-        new ArrayList<>(dnsWorkers(PREFILL, prefills, WorkerRole.PREFILL));
+    List<DnsWorkers> workers = new ArrayList<>(dnsWorkers(PREFILL, prefills, WorkerRole.PREFILL));
     workers.addAll(dnsWorkers(DECODE, decodes, WorkerRole.DECODE));
     return workers;
   }
@@ -201,14 +200,12 @@ final class ServeDisagg extends DeclaredOptions {
   }
 
   /** Those of an option that DNS lists. */
-  static List<DnsWorkers> dnsWorkers(
-      String option, List<String> texts, @Nullable WorkerRole role) {
+  static List<DnsWorkers> dnsWorkers(String option, List<String> texts, @Nullable WorkerRole role) {
     return read(
         option, texts.stream().filter(DnsWorkers::isMeant), text -> DnsWorkers.parse(text, role));
   }
 
-  private static <T> List<T> read(
-      String option, Stream<String> texts, Function<String, T> parser) {
+  private static <T> List<T> read(String option, Stream<String> texts, Function<String, T> parser) {
     List<T> all = new ArrayList<>();
     for (String text : (Iterable<String>) texts::iterator) {
       try {

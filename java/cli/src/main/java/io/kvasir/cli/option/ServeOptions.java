@@ -180,7 +180,8 @@ public final class ServeOptions extends DeclaredOptions {
     }
     if (!dnsWorkers.isEmpty()) {
       throw new UsageException(
-          REPLICA_SYNC, "excludes " + dnsWorkers.get(0) + ": all gateways must have the same workers");
+          REPLICA_SYNC,
+          "excludes " + dnsWorkers.get(0) + ": all gateways must have the same workers");
     }
     if (specs.isEmpty()) {
       throw new UsageException(

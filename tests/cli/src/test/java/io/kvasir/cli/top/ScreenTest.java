@@ -36,8 +36,8 @@ class ScreenTest {
   }
 
   private static String rank(int number, int requests, String more) {
-    return "{'dp_rank':%d,'load':{'active_requests':%d,'active_blocks':250,".formatted(
-            number, requests)
+    return "{'dp_rank':%d,'load':{'active_requests':%d,'active_blocks':250,"
+            .formatted(number, requests)
         + "'active_prefill_tokens':8192}%s}".formatted(more);
   }
 

@@ -7,14 +7,15 @@ import java.net.Inet4Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
-import java.util.Hashtable;
 import java.util.List;
+import java.util.Properties;
 import java.util.stream.Stream;
 import javax.naming.Context;
 import javax.naming.NamingException;
 import javax.naming.directory.Attribute;
 import javax.naming.directory.DirContext;
 import javax.naming.directory.InitialDirContext;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Asks DNS: for addresses as all programs of the machine do, its files and search domains included;
@@ -68,7 +69,7 @@ final class DnsLookup implements NameLookup {
         records.add(fields);
       }
     } catch (NamingException e) {
-      throw new IOException(Errors.reason(e), e);
+      throw new IOException("the SRV records of " + name + ": " + Errors.reason(e), e);
     }
     int lowest = records.stream().mapToInt(each -> Integer.parseInt(each[0])).min().orElse(0);
     Stream<InetSocketAddress> first =
@@ -85,10 +86,12 @@ final class DnsLookup implements NameLookup {
     return found;
   }
 
-  private Attribute ask(String name) throws NamingException {
-    Hashtable<String, String> environment = new Hashtable<>();
-    environment.put(Context.INITIAL_CONTEXT_FACTORY, "com.sun.jndi.dns.DnsContextFactory");
-    environment.put(Context.PROVIDER_URL, servers);
+  /** The records of a name; null for none. They are text: no object is looked up or read. */
+  @SuppressWarnings("BanJNDI")
+  private @Nullable Attribute ask(String name) throws NamingException {
+    Properties environment = new Properties();
+    environment.setProperty(Context.INITIAL_CONTEXT_FACTORY, "com.sun.jndi.dns.DnsContextFactory");
+    environment.setProperty(Context.PROVIDER_URL, servers);
     DirContext context = new InitialDirContext(environment);
     try {
       return context.getAttributes(name, new String[] {SRV}).get(SRV);

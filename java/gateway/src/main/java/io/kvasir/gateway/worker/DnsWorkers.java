@@ -57,7 +57,7 @@ public record DnsWorkers(
     if (!matcher.matches()) {
       throw new IllegalArgumentException(
           "the URL must be dns+http://name:port or dnssrv+http://name, not '"
-              + Errors.shown(text.split("[,@]", 2)[0])
+              + Errors.shown(WorkerSpecParser.withoutSecrets(text.split(",", 2)[0]))
               + "'");
     }
     boolean services = matcher.group(1).equals("dnssrv");

@@ -249,7 +249,7 @@ final class WorkerSpecParser {
   }
 
   /** A URL without the parts in which it can have a password or a key. */
-  private static String withoutSecrets(String url) {
+  static String withoutSecrets(String url) {
     return url.replaceFirst("//[^/]*@", "//...@").replaceFirst("[?#].*", "?...");
   }
 }

@@ -95,14 +95,6 @@ public final class ServeCommand extends DeclaredOptions implements Callable<Inte
       integer("--record-max-mb", null, 1, 1 << 20)
           .help(37, "Size at which the recording ends (default: 4096).");
 
-  private final Declared<Double> warmUp =
-      number("--warm-up-seconds", "0", 0, 60)
-          .label("N")
-          .help(
-              37,
-              "How long requests of its own are served before the public port opens, so that the"
-                  + " first ones of clients find compiled code");
-
   @Option(
       names = "--check",
       order = 38,
@@ -204,10 +196,6 @@ public final class ServeCommand extends DeclaredOptions implements Callable<Inte
     try (ModelTokenizers tokenizers = ModelTokenizers.open(tokenizer.folders());
         OutputStream log = openLog();
         TrafficRecording recording = openRecording()) {
-      if (!check && warmUp.value() > 0) {
-        long served = WarmUp.run(settings, Math.round(1e3 * warmUp.value()));
-        console.note("kvasir: warmed up by " + served + " requests of its own");
-      }
       try (Gateway gateway = start(settings, local.get(), tokenizers.models(), log, recording)) {
         Runnable announce =
             () -> {

@@ -50,6 +50,14 @@ final class TestGateway implements AutoCloseable {
     return new TestGatewayBuilder(workers);
   }
 
+  /** Begins a gateway in front of a prefill and a decode worker, both with these further keys. */
+  static TestGatewayBuilder ofLegs(ScriptedEngine prefill, ScriptedEngine decode, String keys) {
+    return of(
+        List.of(
+            "http://" + prefill.name() + ",role=prefill" + keys,
+            "http://" + decode.name() + ",role=decode" + keys));
+  }
+
   Gateway gateway() {
     return gateway;
   }

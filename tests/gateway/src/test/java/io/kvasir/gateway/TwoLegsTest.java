@@ -49,14 +49,6 @@ class TwoLegsTest {
         (request, link) -> link.json(200, prefilled("\"kv_transfer_params\":" + PARAMS)));
   }
 
-  private static TestGatewayBuilder gateway(
-      ScriptedEngine prefill, ScriptedEngine decode, String more) {
-    return TestGateway.of(
-        List.of(
-            "http://" + prefill.name() + ",role=prefill" + more,
-            "http://" + decode.name() + ",role=decode" + more));
-  }
-
   private static JsonNode body(Received request) {
     try {
       return JSON.readTree(request.body());
@@ -77,7 +69,7 @@ class TwoLegsTest {
   void nixlHandsTheBlocksOver() throws IOException {
     try (ScriptedEngine prefill = prefill();
         ScriptedEngine decode = ScriptedEngine.good();
-        TestGateway gateway = gateway(prefill, decode, "").start()) {
+        TestGateway gateway = TestGateway.ofLegs(prefill, decode, "").start()) {
       Reply reply = gateway.post(CHAT, ASK_STREAM);
       assertThat(reply.status()).as(reply.text()).isEqualTo(200);
       JsonNode first = body(prefill.next());
@@ -131,7 +123,7 @@ class TwoLegsTest {
     try (ScriptedEngine prefill =
             ScriptedEngine.start((request, link) -> link.json(503, "{\"error\":\"busy\"}"));
         ScriptedEngine decode = ScriptedEngine.good();
-        TestGateway gateway = gateway(prefill, decode, "").start()) {
+        TestGateway gateway = TestGateway.ofLegs(prefill, decode, "").start()) {
       assertThat(gateway.post(CHAT, ASK).status()).isEqualTo(200);
       assertThat(body(decode.next()).has("kv_transfer_params")).isFalse();
       assertThat(gateway.metric("kvasir_local_prefills_total", "reason=\"prefill_failed\""))
@@ -160,7 +152,7 @@ class TwoLegsTest {
                   link.json(200, answer);
                 });
         ScriptedEngine decode = ScriptedEngine.good();
-        TestGateway gateway = gateway(prefill, decode, ",flavor=trtllm").start()) {
+        TestGateway gateway = TestGateway.ofLegs(prefill, decode, ",flavor=trtllm").start()) {
       Reply reply = gateway.post(CHAT, ASK);
       assertThat(reply.status()).as(reply.text()).isEqualTo(200);
       JsonNode first = body(prefill.next()).path("disaggregated_params");
@@ -189,7 +181,7 @@ class TwoLegsTest {
                                     + "\"disagg_request_id\":2}")
                             .replace("length", "stop")));
         ScriptedEngine decode = ScriptedEngine.good();
-        TestGateway gateway = gateway(prefill, decode, ",flavor=trtllm").start()) {
+        TestGateway gateway = TestGateway.ofLegs(prefill, decode, ",flavor=trtllm").start()) {
       Reply whole = gateway.post(CHAT, ASK);
       assertThat(whole.text()).contains("\"stop\"").doesNotContain("disaggregated_params");
       Reply stream = gateway.post(CHAT, ASK_STREAM);
@@ -203,7 +195,7 @@ class TwoLegsTest {
   void sglangsLegsMeetInARoom() {
     try (ScriptedEngine prefill = ScriptedEngine.good();
         ScriptedEngine decode = ScriptedEngine.good();
-        TestGateway gateway = gateway(prefill, decode, ",flavor=sglang").start()) {
+        TestGateway gateway = TestGateway.ofLegs(prefill, decode, ",flavor=sglang").start()) {
       assertThat(gateway.post(CHAT, ASK).status()).isEqualTo(200);
       JsonNode first = body(prefill.next());
       JsonNode second = body(decode.next());
@@ -219,7 +211,7 @@ class TwoLegsTest {
   void roomsOfOneRankAreDistinct() {
     try (ScriptedEngine prefill = ScriptedEngine.good();
         ScriptedEngine decode = ScriptedEngine.good();
-        TestGateway gateway = gateway(prefill, decode, ",flavor=sglang,ranks=8").start()) {
+        TestGateway gateway = TestGateway.ofLegs(prefill, decode, ",flavor=sglang,ranks=8").start()) {
       Set<Long> rooms = new HashSet<>();
       for (int i = 0; i < 40; i++) {
         assertThat(gateway.post(CHAT, ASK, "X-Session-ID: one").status()).isEqualTo(200);
@@ -237,7 +229,7 @@ class TwoLegsTest {
     String batch = "{\"model\":\"m\",\"n\":2,\"prompt\":[\"a\",\"b\",\"c\",\"d\",\"e\"]}";
     try (ScriptedEngine prefill = ScriptedEngine.good();
         ScriptedEngine decode = ScriptedEngine.good();
-        TestGateway gateway = gateway(prefill, decode, ",flavor=sglang,ranks=2").start()) {
+        TestGateway gateway = TestGateway.ofLegs(prefill, decode, ",flavor=sglang,ranks=2").start()) {
       Set<Long> rooms = new HashSet<>();
       for (int i = 0; i < 20; i++) {
         assertThat(gateway.post("/v1/completions", batch).status()).isEqualTo(200);
@@ -285,7 +277,7 @@ class TwoLegsTest {
         ScriptedEngine decode =
             ScriptedEngine.start(
                 (request, link) -> link.json(200, "{\"choices\":[]," + usage + "}"));
-        TestGateway gateway = gateway(prefill, decode, "").start()) {
+        TestGateway gateway = TestGateway.ofLegs(prefill, decode, "").start()) {
       Reply reply = gateway.post(CHAT, ASK);
       assertThat(reply.json().at("/usage/prompt_tokens_details/cached_tokens").asInt())
           .isEqualTo(8);
@@ -306,7 +298,7 @@ class TwoLegsTest {
                     EngineLink.answer(request, link);
                   }
                 });
-        TestGateway gateway = gateway(prefill, decode, "").start()) {
+        TestGateway gateway = TestGateway.ofLegs(prefill, decode, "").start()) {
       assertThat(gateway.post(CHAT, ASK).status()).isEqualTo(200);
       assertThat(prefill.received()).isEqualTo(1); // it may be what has failed
       assertThat(gateway.metric("kvasir_local_prefills_total", "reason=\"no_prefill_worker\""))
@@ -349,7 +341,7 @@ class TwoLegsTest {
     try (ScriptedEngine prefill =
             ScriptedEngine.start((request, link) -> link.json(500, "{\"error\":\"oom\"}"));
         ScriptedEngine decode = ScriptedEngine.start((request, link) -> link.awaitGone());
-        TestGateway gateway = gateway(prefill, decode, ",flavor=sglang").start()) {
+        TestGateway gateway = TestGateway.ofLegs(prefill, decode, ",flavor=sglang").start()) {
       assertThat(gateway.post(CHAT, ASK).status()).isEqualTo(500);
       assertIdle(gateway);
     }

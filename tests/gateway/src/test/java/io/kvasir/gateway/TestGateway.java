@@ -96,6 +96,15 @@ final class TestGateway implements AutoCloseable {
     clockNs.addAndGet(TimeUnit.MILLISECONDS.toNanos(ms));
   }
 
+  /** Waits until no worker has a request. */
+  void awaitIdle() {
+    Await.until(
+        "no request is in flight",
+        () ->
+            gateway.fleets().workers().stream()
+                .allMatch(worker -> worker.membership().activeRequests() == 0));
+  }
+
   /** The next line of the access log; waits for it. */
   JsonNode logLine() {
     try {

@@ -4,13 +4,9 @@ import static io.kvasir.gateway.TestGateway.ASK;
 import static io.kvasir.gateway.TestGateway.CHAT;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import io.kvasir.fleet.load.PredictedLoads;
-import io.kvasir.gateway.ScriptedEngine.Received;
 import io.kvasir.gateway.route.ModelFleet;
 import io.kvasir.testing.harness.Await;
-import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -23,7 +19,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Failures of one leg of a request, and clients that leave: no other request is hurt. */
 class TwoLegsFaultsTest {
 
-  private static final ObjectMapper JSON = new ObjectMapper();
   private static final String REQUEST =
       "POST "
           + CHAT
@@ -58,23 +53,6 @@ class TwoLegsFaultsTest {
     return "http://" + engine.name() + ",role=decode";
   }
 
-  private static JsonNode body(Received request) {
-    try {
-      return JSON.readTree(request.body());
-    } catch (IOException e) {
-      throw new AssertionError(e);
-    }
-  }
-
-  private static void assertIdle(TestGateway gateway) {
-    Await.until(
-        "nothing is booked and no request is in flight",
-        () ->
-            gateway.gateway().fleets().workers().stream()
-                    .allMatch(worker -> worker.membership().activeRequests() == 0)
-                && gateway.gateway().fleets().all().stream().allMatch(TwoLegsFaultsTest::isIdle));
-  }
-
   private static boolean isIdle(ModelFleet fleet) {
     PredictedLoads loads = new PredictedLoads();
     fleet.loads(loads);
@@ -99,9 +77,9 @@ class TwoLegsFaultsTest {
         requests++;
       }
       assertThat(prefill.received()).isEqualTo(requests);
-      assertThat(body(bad.next()).path("kv_transfer_params"))
-          .isEqualTo(body(good.next()).path("kv_transfer_params"));
-      assertIdle(gateway);
+      assertThat(bad.next().json().path("kv_transfer_params"))
+          .isEqualTo(good.next().json().path("kv_transfer_params"));
+      gateway.awaitIdle();
     }
   }
 
@@ -115,7 +93,7 @@ class TwoLegsFaultsTest {
           TestGateway.of(List.of(prefill(prefill), decode(decode))).maxAttempts(most).start()) {
         assertThat(gateway.post(CHAT, ASK).status()).isEqualTo(most == 1 ? 502 : 200);
         assertThat(prefill.received() - before).isEqualTo(1);
-        assertIdle(gateway);
+        gateway.awaitIdle();
       }
     }
   }
@@ -131,9 +109,9 @@ class TwoLegsFaultsTest {
     ScriptedEngine decode = engine(EngineLink::answer);
     try (TestGateway gateway = TestGateway.of(List.of(prefill(prefill), decode(decode))).start()) {
       assertThat(gateway.post(CHAT, ASK).status()).isEqualTo(200);
-      assertThat(body(decode.next()).path("kv_transfer_params").path("remote_block_ids"))
+      assertThat(decode.next().json().path("kv_transfer_params").path("remote_block_ids"))
           .hasSize(200_001);
-      assertIdle(gateway);
+      gateway.awaitIdle();
     }
   }
 
@@ -157,7 +135,7 @@ class TwoLegsFaultsTest {
         requests++;
       }
       assertThat(prefill.received()).isEqualTo(requests + 1);
-      assertIdle(gateway);
+      gateway.awaitIdle();
     }
   }
 
@@ -177,7 +155,7 @@ class TwoLegsFaultsTest {
         prefill.next();
       }
       Await.opened("the end of the prefill leg", gone);
-      assertIdle(gateway);
+      gateway.awaitIdle();
       assertThat(decode.received()).isZero();
     }
   }
@@ -201,7 +179,7 @@ class TwoLegsFaultsTest {
         decode.next();
       }
       Await.opened("the end of both legs", gone);
-      assertIdle(gateway);
+      gateway.awaitIdle();
     }
   }
 
@@ -225,7 +203,7 @@ class TwoLegsFaultsTest {
           .isEqualTo(1);
       served.countDown();
       Await.opened("the answer of the prefill worker", answered);
-      assertIdle(gateway);
+      gateway.awaitIdle();
     }
   }
 
@@ -239,7 +217,7 @@ class TwoLegsFaultsTest {
         RawClient.Reply reply = gateway.post(CHAT, ASK);
         assertThat(reply.status()).isEqualTo(400);
         assertThat(reply.text()).contains("too long");
-        assertIdle(gateway);
+        gateway.awaitIdle();
       }
     }
   }
@@ -253,15 +231,15 @@ class TwoLegsFaultsTest {
     try (TestGateway gateway = TestGateway.of(List.of(prefill(prefill), both)).start()) {
       assertThat(gateway.post(CHAT, ASK).status()).isEqualTo(200);
       assertThat(prefill.received()).isZero();
-      assertIdle(gateway);
+      gateway.awaitIdle();
     }
     try (TestGateway gateway =
         TestGateway.of(List.of(prefill(prefill), decode(dead), both)).start()) {
       while (dead.received() == 0) {
         assertThat(gateway.post(CHAT, ASK).status()).isEqualTo(200);
       }
-      assertThat(body(whole.next()).has("kv_transfer_params")).isFalse();
-      assertIdle(gateway);
+      assertThat(whole.next().json().has("kv_transfer_params")).isFalse();
+      gateway.awaitIdle();
     }
   }
 
@@ -294,7 +272,7 @@ class TwoLegsFaultsTest {
           "each prefill worker has had the prompt once",
           () -> prefills.stream().allMatch(each -> each.received() == 1));
       assertThat(decode.received()).isEqualTo(2);
-      assertIdle(gateway);
+      gateway.awaitIdle();
     }
   }
 
@@ -318,10 +296,10 @@ class TwoLegsFaultsTest {
     workers.add(decode(decode));
     try (TestGateway gateway = TestGateway.of(workers).start()) {
       assertThat(gateway.post(CHAT, ASK).status()).isEqualTo(200);
-      assertThat(body(decode.next()).has("kv_transfer_params")).isFalse();
+      assertThat(decode.next().json().has("kv_transfer_params")).isFalse();
       assertThat(gateway.metrics())
           .contains("kvasir_local_prefills_total{reason=\"prefill_failed\"} 1");
-      assertIdle(gateway);
+      gateway.awaitIdle();
     }
   }
 
@@ -337,7 +315,7 @@ class TwoLegsFaultsTest {
       assertThat(gateway.metrics())
           .contains("kvasir_local_prefills_total{reason=\"prefill_ended\"} 1")
           .doesNotContain("kvasir_retries_total{");
-      assertIdle(gateway);
+      gateway.awaitIdle();
     }
   }
 }

@@ -66,8 +66,7 @@ class ServedRequestTest {
   /** Recordings had names as numbers first. */
   @Test
   void namesThatAreNumbersAreRead() throws IOException {
-    String numbers =
-        json(FULL).replace("\"//////////8AAAAAAAAAQA==\"", "[-1,4611686018427387904]");
+    String numbers = json(FULL).replace("\"//////////8AAAAAAAAAQA==\"", "[-1,4611686018427387904]");
     assertThat(numbers).contains("[-1");
     assertThat(new ServedRequestReader().read(numbers)).usingRecursiveComparison().isEqualTo(FULL);
   }

@@ -53,6 +53,15 @@ class TwoLegsFaultsTest {
     return "http://" + engine.name() + ",role=decode";
   }
 
+  private static void assertIdle(TestGateway gateway) {
+    Await.until(
+        "nothing is booked and no request is in flight",
+        () ->
+            gateway.gateway().fleets().workers().stream()
+                    .allMatch(worker -> worker.membership().activeRequests() == 0)
+                && gateway.gateway().fleets().all().stream().allMatch(TwoLegsFaultsTest::isIdle));
+  }
+
   private static boolean isIdle(ModelFleet fleet) {
     PredictedLoads loads = new PredictedLoads();
     fleet.loads(loads);
@@ -79,7 +88,7 @@ class TwoLegsFaultsTest {
       assertThat(prefill.received()).isEqualTo(requests);
       assertThat(bad.next().json().path("kv_transfer_params"))
           .isEqualTo(good.next().json().path("kv_transfer_params"));
-      gateway.awaitIdle();
+      assertIdle(gateway);
     }
   }
 
@@ -93,7 +102,7 @@ class TwoLegsFaultsTest {
           TestGateway.of(List.of(prefill(prefill), decode(decode))).maxAttempts(most).start()) {
         assertThat(gateway.post(CHAT, ASK).status()).isEqualTo(most == 1 ? 502 : 200);
         assertThat(prefill.received() - before).isEqualTo(1);
-        gateway.awaitIdle();
+        assertIdle(gateway);
       }
     }
   }
@@ -111,7 +120,7 @@ class TwoLegsFaultsTest {
       assertThat(gateway.post(CHAT, ASK).status()).isEqualTo(200);
       assertThat(decode.next().json().path("kv_transfer_params").path("remote_block_ids"))
           .hasSize(200_001);
-      gateway.awaitIdle();
+      assertIdle(gateway);
     }
   }
 
@@ -135,7 +144,7 @@ class TwoLegsFaultsTest {
         requests++;
       }
       assertThat(prefill.received()).isEqualTo(requests + 1);
-      gateway.awaitIdle();
+      assertIdle(gateway);
     }
   }
 
@@ -155,7 +164,7 @@ class TwoLegsFaultsTest {
         prefill.next();
       }
       Await.opened("the end of the prefill leg", gone);
-      gateway.awaitIdle();
+      assertIdle(gateway);
       assertThat(decode.received()).isZero();
     }
   }
@@ -179,7 +188,7 @@ class TwoLegsFaultsTest {
         decode.next();
       }
       Await.opened("the end of both legs", gone);
-      gateway.awaitIdle();
+      assertIdle(gateway);
     }
   }
 
@@ -203,7 +212,7 @@ class TwoLegsFaultsTest {
           .isEqualTo(1);
       served.countDown();
       Await.opened("the answer of the prefill worker", answered);
-      gateway.awaitIdle();
+      assertIdle(gateway);
     }
   }
 
@@ -217,7 +226,7 @@ class TwoLegsFaultsTest {
         RawClient.Reply reply = gateway.post(CHAT, ASK);
         assertThat(reply.status()).isEqualTo(400);
         assertThat(reply.text()).contains("too long");
-        gateway.awaitIdle();
+        assertIdle(gateway);
       }
     }
   }
@@ -231,7 +240,7 @@ class TwoLegsFaultsTest {
     try (TestGateway gateway = TestGateway.of(List.of(prefill(prefill), both)).start()) {
       assertThat(gateway.post(CHAT, ASK).status()).isEqualTo(200);
       assertThat(prefill.received()).isZero();
-      gateway.awaitIdle();
+      assertIdle(gateway);
     }
     try (TestGateway gateway =
         TestGateway.of(List.of(prefill(prefill), decode(dead), both)).start()) {
@@ -239,7 +248,7 @@ class TwoLegsFaultsTest {
         assertThat(gateway.post(CHAT, ASK).status()).isEqualTo(200);
       }
       assertThat(whole.next().json().has("kv_transfer_params")).isFalse();
-      gateway.awaitIdle();
+      assertIdle(gateway);
     }
   }
 
@@ -272,7 +281,7 @@ class TwoLegsFaultsTest {
           "each prefill worker has had the prompt once",
           () -> prefills.stream().allMatch(each -> each.received() == 1));
       assertThat(decode.received()).isEqualTo(2);
-      gateway.awaitIdle();
+      assertIdle(gateway);
     }
   }
 
@@ -299,7 +308,7 @@ class TwoLegsFaultsTest {
       assertThat(decode.next().json().has("kv_transfer_params")).isFalse();
       assertThat(gateway.metrics())
           .contains("kvasir_local_prefills_total{reason=\"prefill_failed\"} 1");
-      gateway.awaitIdle();
+      assertIdle(gateway);
     }
   }
 
@@ -315,7 +324,7 @@ class TwoLegsFaultsTest {
       assertThat(gateway.metrics())
           .contains("kvasir_local_prefills_total{reason=\"prefill_ended\"} 1")
           .doesNotContain("kvasir_retries_total{");
-      gateway.awaitIdle();
+      assertIdle(gateway);
     }
   }
 }

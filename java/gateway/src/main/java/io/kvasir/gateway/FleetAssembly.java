@@ -84,7 +84,7 @@ final class FleetAssembly {
     }
   }
 
-  /** A fleet for a model: what is known of the first worker decides how it works. */
+  /** A fleet for a model; the profile of the first worker decides how it works. */
   ModelFleet fleet(String model, FleetWorker first) {
     int blockSize = first.profile().blockSize();
     int tokensPerBlock = blockSize > 0 ? blockSize : TOKENS_PER_BLOCK;

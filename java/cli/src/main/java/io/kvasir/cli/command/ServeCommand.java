@@ -89,7 +89,8 @@ public final class ServeCommand extends DeclaredOptions implements Callable<Inte
           .help(
               37,
               "Record the served requests, by the names of their blocks and without text, and the"
-                  + " engines' block events, for replay --recording (default: none).");
+                  + " engines' block events, for replay --recording; an existing file is replaced"
+                  + " (default: none).");
 
   private final Declared<Integer> recordMax =
       integer("--record-max-mb", null, 1, 1 << 20)

@@ -1,14 +1,24 @@
-// The state behind the calls of fake_cuda_driver.cpp: memory, lazy streams, events and faults.
+// The state behind the calls of the fake CUDA driver: memory, lazy streams, events and faults.
 #pragma once
 
-#include <algorithm>
 #include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <deque>
+#include <functional>
 #include <map>
+#include <memory>
+#include <mutex>
 #include <set>
 #include <string>
+#include <vector>
 
-#include "shim_kernels.hpp"
+#include "check.hpp"
+#include "parameter_words.hpp"
+#include "ptx_launches.hpp"
+
+#define EXPORT extern "C" __attribute__((visibility("default")))
 
 // As declared in cuda.h, which is available only with the toolkit.
 using CUresult = int;

@@ -13,6 +13,7 @@
 
 #include "cuda_shim.hpp"
 #include "kernel_list.hpp"
+#include "parameter_words.hpp"
 #include "ptx_launches.hpp"
 
 // The kernels; the shim must be included before them.
@@ -34,14 +35,6 @@ struct Launch {
   std::function<void()> run;
   std::vector<uint64_t> words;  // of the parameters; some are addresses
 };
-
-void append_words(std::vector<uint64_t>& words, const void* parameter, size_t bytes) {
-  for (size_t i = 0; i + sizeof(uint64_t) <= bytes; i += sizeof(uint64_t)) {
-    uint64_t word = 0;
-    std::memcpy(&word, static_cast<const char*>(parameter) + i, sizeof word);
-    words.push_back(word);
-  }
-}
 
 template <typename... Types, size_t... i>
 Launch prepare(void (*kernel)(Types...), uint32_t blocks, uint32_t threads,

@@ -1,13 +1,14 @@
 // Loads an OpenAI endpoint on 127.0.0.1 whose answers come from the stub engine, checks every
 // answer and prints what it measured as one line of JSON. Exit code 1 if an answer was wrong.
 //
-//   load_generator streams   --streams S streams at a time of --chunks C chunks, --interval-ms
-//   apart load_generator saturate  --connections N, each with one short request after the other
-//   load_generator count     exactly --requests N, in bursts of --burst with --pause-ms between
-//   them,
-//                            every --stream-every'th one a stream; ends at the first wrong answer
-//   load_generator idle      --streams S that stay open after their first chunk; prints {"ready":S}
-//                            when all have it, and ends after --seconds
+//   load_generator streams    --streams S streams at a time of --chunks C chunks, --interval-ms
+//                             apart
+//   load_generator saturate   --connections N, each with one short request after the other
+//   load_generator count      exactly --requests N, in bursts of --burst with --pause-ms between
+//                             them, every --stream-every'th one a stream; ends at the first wrong
+//                             answer
+//   load_generator idle       --streams S that stay open after their first chunk; prints
+//                             {"ready":S} when all have it, and ends after --seconds
 //
 // All start no more requests when their standard input is a pipe that closes, and end.
 #define _GNU_SOURCE

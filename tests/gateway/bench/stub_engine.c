@@ -19,25 +19,10 @@
 
 #include "http_reader.h"
 #include "stub_replies.h"
+#include "stub_requests.h"
 #include "timer_heap.h"
 
-enum {
-  MAX_EVENTS = 256,
-  MAX_UNSENT = 64 << 20,
-  MAX_BODY = 64 << 20,
-  MAX_CHUNKS = 1000000,
-  BYTES_OF_TOKEN = 4
-};
-
-enum route {
-  ROUTE_NONE,
-  ROUTE_HEALTH,
-  ROUTE_MODELS,
-  ROUTE_METRICS,
-  ROUTE_STATS,
-  ROUTE_TOKENIZE,
-  ROUTE_COMPLETION
-};
+enum { MAX_EVENTS = 256, MAX_UNSENT = 64 << 20, MAX_BODY = 64 << 20, BYTES_OF_TOKEN = 4 };
 
 struct connection {
   int socket;
@@ -110,43 +95,12 @@ static bool flush(struct connection *connection) {
   return true;
 }
 
-// ---- requests
-// ------------------------------------------------------------------------------------
-
-static bool begins(const struct http_reader *reader, const char *line) {
-  return reader->head_size > strlen(line) && strncmp(reader->head, line, strlen(line)) == 0;
-}
-
-static double number_field(const struct http_reader *reader, const char *name, double otherwise) {
-  size_t size;
-  const char *value = http_field(reader, name, &size);
-  double number = value == NULL ? otherwise : strtod(value, NULL);
-  return number >= 0 && number < 1e9 ? number : otherwise;
-}
+// ---- requests ------------------------------------------------------------------------------
 
 static void read_head(struct connection *connection) {
   const struct http_reader *reader = &connection->reader;
-  struct completion *completion = &connection->completion;
-  bool chat = begins(reader, "POST /v1/chat/completions ");
-  bool get_health = begins(reader, "GET /health ");
-  connection->route = chat || begins(reader, "POST /v1/completions ") ? ROUTE_COMPLETION
-                      : get_health                                    ? ROUTE_HEALTH
-                      : begins(reader, "GET /v1/models ")             ? ROUTE_MODELS
-                      : begins(reader, "GET /metrics ")               ? ROUTE_METRICS
-                      : begins(reader, "GET /stub/stats ")            ? ROUTE_STATS
-                      : begins(reader, "POST /tokenize ")             ? ROUTE_TOKENIZE
-                                                                      : ROUTE_NONE;
+  connection->route = request_read(reader, &stub.pace, &connection->completion);
   connection->closes = reader->closes;
-  memset(completion, 0, sizeof *completion);
-  completion->chat = chat;
-  double chunks = number_field(reader, "x-stub-chunks", stub.pace.chunks);
-  completion->pace.chunks = chunks < 1 ? 1 : chunks > MAX_CHUNKS ? MAX_CHUNKS : (int)chunks;
-  completion->pace.first_ns =
-      (int64_t)(NS_PER_MS *
-                number_field(reader, "x-stub-first-ms", (double)stub.pace.first_ns / NS_PER_MS));
-  completion->pace.interval_ns =
-      (int64_t)(NS_PER_MS * number_field(reader, "x-stub-interval-ms",
-                                         (double)stub.pace.interval_ns / NS_PER_MS));
   size_t size;
   if (http_field(reader, "expect", &size) != NULL) {
     static const char go_on[] = "HTTP/1.1 100 Continue\r\n\r\n";
@@ -241,8 +195,7 @@ static bool read_requests(struct connection *connection) {
   return at_once || flush(connection);
 }
 
-// ---- what happens
-// --------------------------------------------------------------------------------
+// ---- what happens --------------------------------------------------------------------------
 
 static void on_timer(struct connection *connection, int64_t now) {
   struct completion *completion = &connection->completion;

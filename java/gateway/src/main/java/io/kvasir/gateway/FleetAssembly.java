@@ -84,7 +84,7 @@ final class FleetAssembly {
     }
   }
 
-  /** A fleet for a model: what is known of the first worker decides how it works. */
+  /** A fleet for a model; the profile of the first worker decides how it works. */
   ModelFleet fleet(String model, FleetWorker first) {
     int blockSize = first.profile().blockSize();
     int tokensPerBlock = blockSize > 0 ? blockSize : TOKENS_PER_BLOCK;
@@ -110,16 +110,11 @@ final class FleetAssembly {
         policy.readsForwardPasses() ? new FleetSteps(pump, router) : null);
   }
 
-  /** Whether the gateway has begun with workers that answer what others have computed. */
-  private boolean apart() {
-    return settings.workers().stream().anyMatch(spec -> spec.disagg().role() == WorkerRole.DECODE);
-  }
-
   private RouterChoice choice(WorkerRole role) {
     if (role == WorkerRole.PREFILL) {
       return settings.disagg().prefillRouter();
     }
-    return role == WorkerRole.DECODE || apart()
+    return role == WorkerRole.DECODE || settings.hasDecodeWorkers()
         ? settings.disagg().decodeRouter()
         : settings.choice();
   }

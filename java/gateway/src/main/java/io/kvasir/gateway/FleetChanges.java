@@ -116,8 +116,8 @@ final class FleetChanges implements FleetControl {
   }
 
   /**
-   * Makes the engines behind HTTP those of a list. What a start with the list would refuse must
-   * have been refused.
+   * Makes the engines behind HTTP those of a list. The caller must already have refused a list with
+   * which the gateway would not start.
    *
    * @return what has changed, in words
    * @throws IllegalArgumentException if other gateways count on the same workers

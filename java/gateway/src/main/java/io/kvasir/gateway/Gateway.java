@@ -27,6 +27,7 @@ import io.kvasir.gateway.route.ModelFleets;
 import io.kvasir.gateway.route.RetryBudget;
 import io.kvasir.gateway.tokens.ModelTokens;
 import io.kvasir.gateway.tokens.TokenQuestions;
+import io.kvasir.gateway.worker.DnsWorkers;
 import io.kvasir.gateway.worker.WorkerSpec;
 import io.vertx.core.Vertx;
 import java.io.IOException;
@@ -51,9 +52,6 @@ public final class Gateway implements AutoCloseable {
   /** A fifth of the time after which a router gives up an attempt without a sign of life. */
   private static final long ALIVE_MS = 60_000;
 
-  private static final int MAX_BODY_THREADS = 4;
-  private static final int MAX_WAITING_BODIES = 256;
-
   private static final long TOKENS_CACHE_BYTES = 64 << 20;
 
   private final GatewaySettings settings;
@@ -66,10 +64,11 @@ public final class Gateway implements AutoCloseable {
   private final ModelFleets fleets;
   private final HealthChecks health;
   private final FleetChanges changes;
+  private final DnsDiscovery discovery;
   private final GatewayHandler handler;
   private final Drain drain;
   private final AccessLog log;
-  private final BodyThreads threads = bodyThreads();
+  private final BodyThreads threads = BodyThreads.ofMachine();
   private final ConnectionLimit connections;
   private final HttpFront admin;
   private final AtomicBoolean closed = new AtomicBoolean();
@@ -107,9 +106,12 @@ public final class Gateway implements AutoCloseable {
     this.loop = HttpFront.loop(vertx);
     FleetAssembly assembly = new FleetAssembly(settings, pump, replicas, recording, loop);
     WorkerConnections ways = new WorkerConnections(settings.health(), vertx, times.clockNs());
+    this.discovery =
+        new DnsDiscovery(new DnsLookup(DnsLookup.OF_THE_MACHINE), settings.health().lookupMs());
     this.fleets =
         new ModelFleets(
-            ways.open(local, settings.workers()),
+            discovery.use(
+                settings.workers(), settings.dnsWorkers(), specs -> ways.open(local, specs)),
             new Ejection(settings.health().breaker()),
             assembly::fleet);
     GatewaySettings.Keys keyed = settings.keys();
@@ -137,7 +139,10 @@ public final class Gateway implements AutoCloseable {
             times.clockNs());
     this.handler = new GatewayHandler(services);
     GatewayGauges gauges = new GatewayGauges(metrics);
-    gauges.ofRequests(services, connections, handler::queuedByRouters).ofReplicas(replicas);
+    gauges
+        .ofRequests(services, connections, handler::queuedByRouters)
+        .ofReplicas(replicas)
+        .ofDiscovery(discovery);
     this.health =
         new HealthChecks(
             fleets,
@@ -221,6 +226,7 @@ public final class Gateway implements AutoCloseable {
       CountDownLatch checked = new CountDownLatch(1);
       gateway.health.start(checked::countDown);
       gateway.planAlive();
+      gateway.discovery.start(gateway.changes);
       checked.await(3 * settings.health().timeoutMs() + 1_000, TimeUnit.MILLISECONDS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
@@ -279,11 +285,6 @@ public final class Gateway implements AutoCloseable {
     handler.onAlive();
   }
 
-  private static BodyThreads bodyThreads() {
-    int cores = Runtime.getRuntime().availableProcessors();
-    return new BodyThreads(Math.max(1, Math.min(MAX_BODY_THREADS, cores / 2)), MAX_WAITING_BODIES);
-  }
-
   private static @Nullable ReplicaLink link(
       GatewaySettings.@Nullable Replicas replicas, EventPump pump) throws IOException {
     return replicas == null ? null : new ReplicaLink(pump, replicas.endpoint(), replicas.peers());
@@ -332,15 +333,16 @@ public final class Gateway implements AutoCloseable {
   }
 
   /**
-   * Makes the engines behind HTTP those of a list. Workers that are in it as they are stay; the
-   * requests of others end where they are.
+   * Makes the engines behind HTTP those of two lists. Workers that are in them as they are stay;
+   * the requests of others end where they are.
    *
    * @param workers what a start would take
+   * @param dnsWorkers the same for those that DNS lists
    * @return what has changed, in words
    * @throws IllegalArgumentException if other gateways count on the same workers
    */
-  public String replaceWorkers(List<WorkerSpec> workers) {
-    return changes.replace(workers);
+  public String replaceWorkers(List<WorkerSpec> workers, List<DnsWorkers> dnsWorkers) {
+    return discovery.use(workers, dnsWorkers, changes::replace);
   }
 
   /** {@return the workers by model} */
@@ -378,6 +380,7 @@ public final class Gateway implements AutoCloseable {
     if (closed.getAndSet(true)) {
       return;
     }
+    discovery.close();
     health.close();
     HttpFront open = front;
     if (open != null) {

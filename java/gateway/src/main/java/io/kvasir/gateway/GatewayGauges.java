@@ -55,6 +55,16 @@ record GatewayGauges(GatewayMetrics metrics) {
         value);
   }
 
+  /** Adds those of the workers that DNS lists. */
+  GatewayGauges ofDiscovery(DnsDiscovery discovery) {
+    metrics.gauge("kvasir.dns.workers", "Workers that DNS lists.", discovery::workers);
+    metrics.gauge(
+        "kvasir.dns.lookup.failures",
+        "Lookups of workers in DNS without an answer, since the start.",
+        discovery::failures);
+    return this;
+  }
+
   /** Adds those of the link to other gateways, if there is one. */
   GatewayGauges ofReplicas(@Nullable ReplicaLink replicas) {
     if (replicas == null) {

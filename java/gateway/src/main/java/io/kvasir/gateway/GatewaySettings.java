@@ -10,6 +10,8 @@ import io.kvasir.gateway.proxy.ClientLimits;
 import io.kvasir.gateway.proxy.ProxySettings;
 import io.kvasir.gateway.route.BreakerSettings;
 import io.kvasir.gateway.worker.ApiKey;
+import io.kvasir.gateway.worker.DnsWorkers;
+import io.kvasir.gateway.worker.WorkerRole;
 import io.kvasir.gateway.worker.WorkerSpec;
 import java.lang.reflect.RecordComponent;
 import java.nio.file.Path;
@@ -17,6 +19,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,7 +29,8 @@ import org.jspecify.annotations.Nullable;
  * @param address the public port
  * @param admin the port of operators
  * @param eventLoops threads that serve requests, at least 1
- * @param workers the engines behind HTTP; empty for embedded ranks
+ * @param workers the engines behind HTTP that have an address
+ * @param dnsWorkers those that DNS lists; without both there are embedded ranks
  * @param router the fleet router's name, or {@link #AUTO}
  * @param routerArgs settings of the fleet router
  * @param replicas other gateways in front of the same workers; null for none
@@ -40,6 +45,7 @@ public record GatewaySettings(
     Admin admin,
     int eventLoops,
     List<WorkerSpec> workers,
+    List<DnsWorkers> dnsWorkers,
     String router,
     Map<String, Object> routerArgs,
     @Nullable Replicas replicas,
@@ -52,9 +58,12 @@ public record GatewaySettings(
   /** Policy {@code projected} where engines publish block events, else {@code affinity}. */
   public static final String AUTO = RouterChoice.AUTO;
 
+  private static final Set<String> WORKERS = Set.of("workers", "dnsWorkers");
+
   /** Copies the collections. */
   public GatewaySettings {
     workers = List.copyOf(workers);
+    dnsWorkers = List.copyOf(dnsWorkers);
     routerArgs = Map.copyOf(routerArgs);
   }
 
@@ -69,7 +78,7 @@ public record GatewaySettings(
       try {
         boolean same =
             Objects.equals(part.getAccessor().invoke(this), part.getAccessor().invoke(other));
-        if (!same && !part.getName().equals("workers")) {
+        if (!same && !WORKERS.contains(part.getName())) {
           names.add(part.getName());
         }
       } catch (ReflectiveOperationException e) {
@@ -77,6 +86,17 @@ public record GatewaySettings(
       }
     }
     return names;
+  }
+
+  /** {@return whether engines behind HTTP answer, rather than embedded ranks} */
+  public boolean hasEngines() {
+    return !workers.isEmpty() || !dnsWorkers.isEmpty();
+  }
+
+  /** Whether some workers answer what others have computed. */
+  boolean hasDecodeWorkers() {
+    return Stream.concat(workers.stream(), dnsWorkers.stream().map(DnsWorkers::example))
+        .anyMatch(spec -> spec.disagg().role() == WorkerRole.DECODE);
   }
 
   /** The bodies that the gateway holds. A client's share has room for one of the largest size. */
@@ -190,6 +210,7 @@ public record GatewaySettings(
    * @param intervalMs time between two checks
    * @param timeoutMs limit for the answer to a check
    * @param failures bad answers in a row that make a worker unhealthy, at least 1
+   * @param lookupMs time between two lookups of the workers that DNS lists
    * @param breaker when workers that fail get no requests
    */
   public record Health(
@@ -197,5 +218,6 @@ public record GatewaySettings(
       long intervalMs,
       long timeoutMs,
       int failures,
+      long lookupMs,
       BreakerSettings breaker) {}
 }

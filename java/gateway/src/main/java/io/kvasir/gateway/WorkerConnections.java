@@ -22,7 +22,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Makes the workers of a gateway and the ways to them. No number of a worker is given twice.
- * Thread-safe. What it makes stays the caller's, but for renderers, which go with {@code vertx}.
+ * Thread-safe. The caller owns all that it makes, except renderers, which are closed with {@code
+ * vertx}.
  */
 final class WorkerConnections {
 

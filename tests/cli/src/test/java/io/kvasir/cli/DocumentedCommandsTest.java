@@ -46,6 +46,7 @@ class DocumentedCommandsTest {
           Map.entry("serve --api-keys-file", "needs a file of keys; KeysCommandTest makes one"),
           Map.entry("keys", "changes a file; KeysCommandTest does"),
           Map.entry("workers", "needs a gateway; WorkersCommandTest starts some"),
+          Map.entry("top", "needs a gateway; TopCommandTest starts some"),
           Map.entry("serve --model", "needs a model; the tests of llama serve one"),
           Map.entry("engine --", "serves until it is stopped; EngineFleetsTest starts some"),
           Map.entry(

@@ -51,6 +51,7 @@ class HelpTest {
             "serve",
             "engine",
             "workers",
+            "top",
             "keys",
             "replay",
             "route",
@@ -65,7 +66,8 @@ class HelpTest {
             "doctor",
             "version",
             "generate-completion",
-            "generate-manual")) {
+            "generate-manual",
+            "generate-schema")) {
       assertThat(run((command + " --help").strip()).out())
           .as(command)
           .contains("Exit codes: 0 done");

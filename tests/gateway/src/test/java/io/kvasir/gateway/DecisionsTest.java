@@ -158,12 +158,7 @@ class DecisionsTest {
     try (ScriptedEngine prefill =
             ScriptedEngine.start((request, link) -> link.json(200, prefilled));
         ScriptedEngine decode = ScriptedEngine.good();
-        TestGateway gateway =
-            TestGateway.of(
-                    List.of(
-                        "http://" + prefill.name() + ",role=prefill",
-                        "http://" + decode.name() + ",role=decode"))
-                .start()) {
+        TestGateway gateway = TestGateway.ofLegs(prefill, decode, "").start()) {
       assertThat(gateway.post(CHAT, ASK_STREAM, "X-Request-Id: both").status()).isEqualTo(200);
       gateway.logLine();
       List<JsonNode> legs = decisions(gateway, "?request-id=both");

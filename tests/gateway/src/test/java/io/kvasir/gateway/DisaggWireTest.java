@@ -69,22 +69,6 @@ class DisaggWireTest {
     return "http://" + engine.name() + ",flavor=trtllm,role=" + role;
   }
 
-  private static JsonNode body(Received request) {
-    try {
-      return JSON.readTree(request.body());
-    } catch (IOException e) {
-      throw new AssertionError(e);
-    }
-  }
-
-  private static void assertIdle(TestGateway gateway) {
-    Await.until(
-        "no request is in flight",
-        () ->
-            gateway.gateway().fleets().workers().stream()
-                .allMatch(worker -> worker.membership().activeRequests() == 0));
-  }
-
   // ---- context first ----------------------------------------------------------------------------
 
   @ParameterizedTest
@@ -116,13 +100,13 @@ class DisaggWireTest {
       for (int i = 0; bad.received() == 0; i++) {
         String prompt = PROMPT.formatted("\"p" + i + "\"", "");
         assertThat(gateway.post(COMPLETIONS, prompt, "X-Session-ID: " + i).status()).isEqualTo(200);
-        JsonNode handed = body(generation.next()).path("disaggregated_params");
+        JsonNode handed = generation.next().json().path("disaggregated_params");
         assertThat(handed.path("ctx_request_id").asInt()).isEqualTo(7);
         assertThat(handed.path("disagg_request_id").asInt()).isEqualTo(8);
         assertThat(handed.path("request_type").asText()).isEqualTo("generation_only");
       }
       assertThat(bad.received()).isEqualTo(1);
-      assertIdle(gateway);
+      gateway.awaitIdle();
     }
   }
 
@@ -162,7 +146,7 @@ class DisaggWireTest {
         TestGateway.of(List.of(worker(context, "context"), worker(generation, "generation")))
             .start()) {
       assertThat(gateway.post(COMPLETIONS, PROMPT.formatted("\"x\"", "")).status()).isEqualTo(200);
-      JsonNode sent = body(generation.next());
+      JsonNode sent = generation.next().json();
       assertThat(sent.has("disaggregated_params")).isEqualTo(fits);
       boolean given = fits && !tokens.equals("null");
       assertThat(sent.path("prompt")).isEqualTo(JSON.readTree(given ? "[5,6,7]" : "\"x\""));
@@ -171,7 +155,7 @@ class DisaggWireTest {
         assertThat(handed.path("ctx_info_endpoint").asText()).isEqualTo("tcp://a");
         assertThat(handed.path("first_gen_tokens")).isEqualTo(JSON.readTree(first));
       }
-      assertIdle(gateway);
+      gateway.awaitIdle();
     }
   }
 
@@ -186,13 +170,13 @@ class DisaggWireTest {
         TestGateway.of(List.of(worker(bad, "context"), worker(generation, "generation"))).start()) {
       assertThat(gateway.post(COMPLETIONS, PROMPT.formatted("\"plain\"", own)).status())
           .isEqualTo(200);
-      assertThat(body(bad.next()).at("/disaggregated_params/ctx_request_id").isMissingNode())
+      assertThat(bad.next().json().at("/disaggregated_params/ctx_request_id").isMissingNode())
           .isTrue();
-      JsonNode plain = body(generation.next());
+      JsonNode plain = generation.next().json();
       assertThat(plain.has("disaggregated_params")).isFalse();
       assertThat(plain.path("prompt").asText()).isEqualTo("plain");
       assertThat(plain.has("prompt_token_ids")).isFalse();
-      assertIdle(gateway);
+      gateway.awaitIdle();
     }
   }
 
@@ -218,7 +202,7 @@ class DisaggWireTest {
         assertThat(reply.text()).doesNotContain("disaggregated_params");
       }
       assertThat(generation.received()).isEqualTo(generates ? 2 : 0);
-      assertIdle(gateway);
+      gateway.awaitIdle();
     }
   }
 
@@ -242,19 +226,19 @@ class DisaggWireTest {
       String id = "X-Session-ID: conversation-1";
       assertThat(gateway.post(COMPLETIONS, PROMPT.formatted(prompt, ""), id).status())
           .isEqualTo(200);
-      JsonNode second = body(generation.next());
+      JsonNode second = generation.next().json();
       assertThat(context.received()).isEqualTo(single ? 1 : 0);
       assertThat(second.path("prompt")).isEqualTo(JSON.readTree(single ? "[5,6,7]" : prompt));
       assertThat(second.has("disaggregated_params")).isEqualTo(single);
       if (single) {
-        JsonNode first = body(context.next());
+        JsonNode first = context.next().json();
         assertThat(first.path("prompt")).isEqualTo(JSON.readTree(prompt));
         for (JsonNode leg : List.of(first, second)) {
           assertThat(leg.at("/disaggregated_params/conversation_id").asText())
               .isEqualTo("conversation-1");
         }
       }
-      assertIdle(gateway);
+      gateway.awaitIdle();
     }
   }
 
@@ -286,7 +270,7 @@ class DisaggWireTest {
   }
 
   private static String type(Received request) {
-    return body(request).at("/disaggregated_params/request_type").asText();
+    return request.json().at("/disaggregated_params/request_type").asText();
   }
 
   // ---- generation first -------------------------------------------------------------------------
@@ -321,8 +305,8 @@ class DisaggWireTest {
       assertThat(client.head().status()).isEqualTo(200);
       assertThat(client.event()).contains("Hello");
       seen.countDown();
-      JsonNode first = body(context.next());
-      JsonNode second = body(generation.next());
+      JsonNode first = context.next().json();
+      JsonNode second = generation.next().json();
       assertThat(first.path("stream").asBoolean(true)).isFalse();
       assertThat(second.path("stream").asBoolean()).isTrue();
       assertThat(second.path("prompt").asText()).isEqualTo("x");
@@ -335,7 +319,7 @@ class DisaggWireTest {
       assertThat(asked.path("schedule_style").asInt()).isEqualTo(1);
       assertThat(handed.path("schedule_style").asInt()).isEqualTo(1);
       assertThat(handed.path("ctx_info_endpoint").asText()).isEqualTo("http://10.0.0.1:1");
-      assertIdle(gateway);
+      gateway.awaitIdle();
     }
   }
 
@@ -347,7 +331,7 @@ class DisaggWireTest {
     ScriptedEngine generation =
         engine(
             (request, link) -> {
-              String id = body(request).at("/disaggregated_params/ctx_info_endpoint").asText();
+              String id = request.json().at("/disaggregated_params/ctx_info_endpoint").asText();
               if (id.endsWith("bad")) {
                 link.awaitGone();
                 dropped.countDown();
@@ -371,7 +355,7 @@ class DisaggWireTest {
       }
       Await.opened("the end of the leg that waits for the failed context server", dropped);
       assertThat(bad.received()).isEqualTo(1);
-      assertIdle(gateway);
+      gateway.awaitIdle();
     }
   }
 

@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import io.kvasir.gateway.RawClient.Reply;
 import io.kvasir.gateway.worker.WorkerSpec;
 import io.kvasir.testing.harness.Await;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -167,7 +168,9 @@ class FleetChangesTest {
   }
 
   private static String replace(TestGateway gateway, String... workers) {
-    return gateway.gateway().replaceWorkers(Stream.of(workers).map(WorkerSpec::parse).toList());
+    return gateway
+        .gateway()
+        .replaceWorkers(Stream.of(workers).map(WorkerSpec::parse).toList(), List.of());
   }
 
   @Test

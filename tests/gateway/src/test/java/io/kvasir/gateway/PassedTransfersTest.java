@@ -6,7 +6,6 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.kvasir.gateway.disagg.DisaggSettings;
 import java.io.IOException;
-import java.util.List;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -76,10 +75,7 @@ class PassedTransfersTest {
             ScriptedEngine.start((request, link) -> link.json(200, PREFILLED));
         ScriptedEngine decode = ScriptedEngine.good();
         TestGateway gateway =
-            TestGateway.of(
-                    List.of(
-                        "http://" + prefill.name() + ",role=prefill,flavor=" + flavor,
-                        "http://" + decode.name() + ",role=decode,flavor=" + flavor))
+            TestGateway.ofLegs(prefill, decode, ",flavor=" + flavor)
                 .disagg(trusting(trusts))
                 .start()) {
       String[] more = header == null ? new String[0] : new String[] {PASS + header};

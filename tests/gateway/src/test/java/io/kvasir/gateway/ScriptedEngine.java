@@ -1,5 +1,7 @@
 package io.kvasir.gateway;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import io.kvasir.testing.harness.Await;
 import java.io.BufferedInputStream;
 import java.io.EOFException;
@@ -26,6 +28,8 @@ import org.slf4j.LoggerFactory;
  * serves each connection.
  */
 final class ScriptedEngine implements AutoCloseable {
+
+  private static final ObjectMapper JSON = new ObjectMapper();
 
   private static final Logger LOG = LoggerFactory.getLogger(ScriptedEngine.class);
 
@@ -56,6 +60,14 @@ final class ScriptedEngine implements AutoCloseable {
 
     String text() {
       return new String(body, StandardCharsets.UTF_8);
+    }
+
+    JsonNode json() {
+      try {
+        return JSON.readTree(body);
+      } catch (IOException e) {
+        throw new AssertionError(e);
+      }
     }
 
     boolean streams() {

@@ -50,6 +50,14 @@ final class TestGateway implements AutoCloseable {
     return new TestGatewayBuilder(workers);
   }
 
+  /** Begins a gateway in front of a prefill and a decode worker, both with these further keys. */
+  static TestGatewayBuilder ofLegs(ScriptedEngine prefill, ScriptedEngine decode, String keys) {
+    return of(
+        List.of(
+            "http://" + prefill.name() + ",role=prefill" + keys,
+            "http://" + decode.name() + ",role=decode" + keys));
+  }
+
   Gateway gateway() {
     return gateway;
   }
@@ -86,6 +94,15 @@ final class TestGateway implements AutoCloseable {
   /** Lets time pass for workers that rest and for connections. */
   void pass(long ms) {
     clockNs.addAndGet(TimeUnit.MILLISECONDS.toNanos(ms));
+  }
+
+  /** Waits until no worker has a request. */
+  void awaitIdle() {
+    Await.until(
+        "no request is in flight",
+        () ->
+            gateway.fleets().workers().stream()
+                .allMatch(worker -> worker.membership().activeRequests() == 0));
   }
 
   /** The next line of the access log; waits for it. */

@@ -12,6 +12,7 @@ import io.kvasir.gateway.route.BreakerSettings;
 import io.kvasir.gateway.route.Shares;
 import io.kvasir.gateway.tokens.ModelTokens;
 import io.kvasir.gateway.worker.ApiKey;
+import io.kvasir.gateway.worker.DnsWorkers;
 import io.kvasir.gateway.worker.WorkerSpec;
 import io.kvasir.testing.harness.Await;
 import java.io.IOException;
@@ -271,7 +272,14 @@ final class TestGatewayBuilder {
             new HttpFront.Address("127.0.0.1", port, tls),
             new GatewaySettings.Admin("127.0.0.1", 0, adminAllowedHosts, adminKey, adminTls),
             eventLoops,
-            workers.stream().map(WorkerSpec::parse).toList(),
+            workers.stream()
+                .filter(text -> !DnsWorkers.isMeant(text))
+                .map(WorkerSpec::parse)
+                .toList(),
+            workers.stream()
+                .filter(DnsWorkers::isMeant)
+                .map(text -> DnsWorkers.parse(text, null))
+                .toList(),
             router,
             routerArgs,
             replicas,
@@ -292,7 +300,7 @@ final class TestGatewayBuilder {
             new GatewaySettings.Pressure(
                 maxRunning, maxQueued, bodyBudget, retryReserve, drainMs, drainGraceMs),
             new GatewaySettings.Health(
-                Await.limitMs(), intervalMs, healthTimeoutMs, healthFailures, breaker),
+                Await.limitMs(), intervalMs, healthTimeoutMs, healthFailures, intervalMs, breaker),
             disagg,
             keys);
     BlockingQueue<String> lines = new LinkedBlockingQueue<>();

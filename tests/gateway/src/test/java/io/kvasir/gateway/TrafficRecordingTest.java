@@ -108,7 +108,7 @@ class TrafficRecordingTest {
             .toList();
     assertThat(lengths).hasSize(4);
     assertThat(lengths.subList(1, 3)).allMatch(length -> length < 400);
-    assertThat(lengths.get(3)).isGreaterThan(1_500);
+    assertThat(lengths.get(3)).isGreaterThan(1_000);
     List<ServedRequest> requests = requests();
     assertThat(requests.get(0).blocks()).hasSizeGreaterThan(90);
     assertThat(requests.get(2).blocks()).isEqualTo(requests.get(0).blocks());

@@ -4,13 +4,9 @@ import static io.kvasir.gateway.TestGateway.ASK;
 import static io.kvasir.gateway.TestGateway.CHAT;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import io.kvasir.fleet.load.PredictedLoads;
-import io.kvasir.gateway.ScriptedEngine.Received;
 import io.kvasir.gateway.route.ModelFleet;
 import io.kvasir.testing.harness.Await;
-import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -23,7 +19,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Failures of one leg of a request, and clients that leave: no other request is hurt. */
 class TwoLegsFaultsTest {
 
-  private static final ObjectMapper JSON = new ObjectMapper();
   private static final String REQUEST =
       "POST "
           + CHAT
@@ -56,14 +51,6 @@ class TwoLegsFaultsTest {
 
   private static String decode(ScriptedEngine engine) {
     return "http://" + engine.name() + ",role=decode";
-  }
-
-  private static JsonNode body(Received request) {
-    try {
-      return JSON.readTree(request.body());
-    } catch (IOException e) {
-      throw new AssertionError(e);
-    }
   }
 
   private static void assertIdle(TestGateway gateway) {
@@ -99,8 +86,8 @@ class TwoLegsFaultsTest {
         requests++;
       }
       assertThat(prefill.received()).isEqualTo(requests);
-      assertThat(body(bad.next()).path("kv_transfer_params"))
-          .isEqualTo(body(good.next()).path("kv_transfer_params"));
+      assertThat(bad.next().json().path("kv_transfer_params"))
+          .isEqualTo(good.next().json().path("kv_transfer_params"));
       assertIdle(gateway);
     }
   }
@@ -131,7 +118,7 @@ class TwoLegsFaultsTest {
     ScriptedEngine decode = engine(EngineLink::answer);
     try (TestGateway gateway = TestGateway.of(List.of(prefill(prefill), decode(decode))).start()) {
       assertThat(gateway.post(CHAT, ASK).status()).isEqualTo(200);
-      assertThat(body(decode.next()).path("kv_transfer_params").path("remote_block_ids"))
+      assertThat(decode.next().json().path("kv_transfer_params").path("remote_block_ids"))
           .hasSize(200_001);
       assertIdle(gateway);
     }
@@ -260,7 +247,7 @@ class TwoLegsFaultsTest {
       while (dead.received() == 0) {
         assertThat(gateway.post(CHAT, ASK).status()).isEqualTo(200);
       }
-      assertThat(body(whole.next()).has("kv_transfer_params")).isFalse();
+      assertThat(whole.next().json().has("kv_transfer_params")).isFalse();
       assertIdle(gateway);
     }
   }
@@ -318,7 +305,7 @@ class TwoLegsFaultsTest {
     workers.add(decode(decode));
     try (TestGateway gateway = TestGateway.of(workers).start()) {
       assertThat(gateway.post(CHAT, ASK).status()).isEqualTo(200);
-      assertThat(body(decode.next()).has("kv_transfer_params")).isFalse();
+      assertThat(decode.next().json().has("kv_transfer_params")).isFalse();
       assertThat(gateway.metrics())
           .contains("kvasir_local_prefills_total{reason=\"prefill_failed\"} 1");
       assertIdle(gateway);

@@ -11,7 +11,6 @@ import io.kvasir.embedded.disagg.EngineRole;
 import io.kvasir.embedded.disagg.KvConnector;
 import io.kvasir.fleet.router.trtllm.DisaggFlow;
 import io.kvasir.gateway.RawClient.Reply;
-import io.kvasir.gateway.ScriptedEngine.Received;
 import io.kvasir.gateway.disagg.DisaggSettings;
 import io.kvasir.gateway.disagg.RouterChoice;
 import io.kvasir.testing.harness.Await;
@@ -49,38 +48,14 @@ class TwoLegsTest {
         (request, link) -> link.json(200, prefilled("\"kv_transfer_params\":" + PARAMS)));
   }
 
-  private static TestGatewayBuilder gateway(
-      ScriptedEngine prefill, ScriptedEngine decode, String more) {
-    return TestGateway.of(
-        List.of(
-            "http://" + prefill.name() + ",role=prefill" + more,
-            "http://" + decode.name() + ",role=decode" + more));
-  }
-
-  private static JsonNode body(Received request) {
-    try {
-      return JSON.readTree(request.body());
-    } catch (IOException e) {
-      throw new AssertionError(e);
-    }
-  }
-
-  private static void assertIdle(TestGateway gateway) {
-    Await.until(
-        "no request is in flight",
-        () ->
-            gateway.gateway().fleets().workers().stream()
-                .allMatch(worker -> worker.membership().activeRequests() == 0));
-  }
-
   @Test
   void nixlHandsTheBlocksOver() throws IOException {
     try (ScriptedEngine prefill = prefill();
         ScriptedEngine decode = ScriptedEngine.good();
-        TestGateway gateway = gateway(prefill, decode, "").start()) {
+        TestGateway gateway = TestGateway.ofLegs(prefill, decode, "").start()) {
       Reply reply = gateway.post(CHAT, ASK_STREAM);
       assertThat(reply.status()).as(reply.text()).isEqualTo(200);
-      JsonNode first = body(prefill.next());
+      JsonNode first = prefill.next().json();
       assertThat(first.path("stream").asBoolean(true)).isFalse();
       assertThat(first.has("stream_options")).isFalse();
       assertThat(first.path("max_tokens").asInt()).isEqualTo(1);
@@ -91,7 +66,7 @@ class TwoLegsTest {
                   {"do_remote_decode":true,"do_remote_prefill":false,"remote_engine_id":null,
                    "remote_block_ids":null,"remote_host":null,"remote_port":null}
                   """));
-      JsonNode second = body(decode.next());
+      JsonNode second = decode.next().json();
       assertThat(second.path("stream").asBoolean()).isTrue();
       assertThat(second.has("max_tokens")).isFalse();
       assertThat(second.path("kv_transfer_params")).isEqualTo(JSON.readTree(PARAMS));
@@ -100,7 +75,7 @@ class TwoLegsTest {
       JsonNode line = gateway.logLine();
       assertThat(line.path("prefill_worker_id").asText()).isEqualTo(prefill.name());
       assertThat(line.path("prefill_cached_tokens").asInt()).isEqualTo(8);
-      assertIdle(gateway);
+      gateway.awaitIdle();
     }
   }
 
@@ -122,7 +97,7 @@ class TwoLegsTest {
       }
       assertThat(good.received()).isEqualTo(4);
       assertThat(prefill.received()).isPositive();
-      assertIdle(gateway);
+      gateway.awaitIdle();
     }
   }
 
@@ -131,12 +106,12 @@ class TwoLegsTest {
     try (ScriptedEngine prefill =
             ScriptedEngine.start((request, link) -> link.json(503, "{\"error\":\"busy\"}"));
         ScriptedEngine decode = ScriptedEngine.good();
-        TestGateway gateway = gateway(prefill, decode, "").start()) {
+        TestGateway gateway = TestGateway.ofLegs(prefill, decode, "").start()) {
       assertThat(gateway.post(CHAT, ASK).status()).isEqualTo(200);
-      assertThat(body(decode.next()).has("kv_transfer_params")).isFalse();
+      assertThat(decode.next().json().has("kv_transfer_params")).isFalse();
       assertThat(gateway.metric("kvasir_local_prefills_total", "reason=\"prefill_failed\""))
           .isEqualTo(1);
-      assertIdle(gateway);
+      gateway.awaitIdle();
     }
   }
 
@@ -149,7 +124,11 @@ class TwoLegsTest {
             ScriptedEngine.start(
                 (request, link) -> {
                   String id =
-                      body(request).path("disaggregated_params").path("disagg_request_id").asText();
+                      request
+                          .json()
+                          .path("disaggregated_params")
+                          .path("disagg_request_id")
+                          .asText();
                   String answer =
                       prefilled("\"prompt_token_ids\":[1,2,3]")
                           .replace(
@@ -160,20 +139,20 @@ class TwoLegsTest {
                   link.json(200, answer);
                 });
         ScriptedEngine decode = ScriptedEngine.good();
-        TestGateway gateway = gateway(prefill, decode, ",flavor=trtllm").start()) {
+        TestGateway gateway = TestGateway.ofLegs(prefill, decode, ",flavor=trtllm").start()) {
       Reply reply = gateway.post(CHAT, ASK);
       assertThat(reply.status()).as(reply.text()).isEqualTo(200);
-      JsonNode first = body(prefill.next()).path("disaggregated_params");
+      JsonNode first = prefill.next().json().path("disaggregated_params");
       assertThat(first.path("request_type").asText()).isEqualTo("context_only");
       assertThat(first.path("disagg_request_id").asLong()).isGreaterThan(1L << 42);
-      JsonNode second = body(decode.next());
+      JsonNode second = decode.next().json();
       assertThat(second.path("prompt_token_ids")).isEqualTo(JSON.readTree("[1,2,3]"));
       JsonNode handed = second.path("disaggregated_params");
       assertThat(handed.path("request_type").asText()).isEqualTo("generation_only");
       assertThat(handed.path("ctx_request_id").asLong()).isEqualTo(9223372036854775806L);
       assertThat(handed.path("disagg_request_id")).isEqualTo(first.path("disagg_request_id"));
       assertThat(handed.path("encoded_opaque_state").asText()).isEqualTo("AA==");
-      assertIdle(gateway);
+      gateway.awaitIdle();
     }
   }
 
@@ -189,13 +168,13 @@ class TwoLegsTest {
                                     + "\"disagg_request_id\":2}")
                             .replace("length", "stop")));
         ScriptedEngine decode = ScriptedEngine.good();
-        TestGateway gateway = gateway(prefill, decode, ",flavor=trtllm").start()) {
+        TestGateway gateway = TestGateway.ofLegs(prefill, decode, ",flavor=trtllm").start()) {
       Reply whole = gateway.post(CHAT, ASK);
       assertThat(whole.text()).contains("\"stop\"").doesNotContain("disaggregated_params");
       Reply stream = gateway.post(CHAT, ASK_STREAM);
       assertThat(stream.text()).contains("\"delta\"").endsWith("data: [DONE]\n\n");
       assertThat(decode.received()).isZero();
-      assertIdle(gateway);
+      gateway.awaitIdle();
     }
   }
 
@@ -203,15 +182,15 @@ class TwoLegsTest {
   void sglangsLegsMeetInARoom() {
     try (ScriptedEngine prefill = ScriptedEngine.good();
         ScriptedEngine decode = ScriptedEngine.good();
-        TestGateway gateway = gateway(prefill, decode, ",flavor=sglang").start()) {
+        TestGateway gateway = TestGateway.ofLegs(prefill, decode, ",flavor=sglang").start()) {
       assertThat(gateway.post(CHAT, ASK).status()).isEqualTo(200);
-      JsonNode first = body(prefill.next());
-      JsonNode second = body(decode.next());
+      JsonNode first = prefill.next().json();
+      JsonNode second = decode.next().json();
       assertThat(first.path("bootstrap_host").asText()).isEqualTo("127.0.0.1");
       for (String field : List.of("bootstrap_host", "bootstrap_port", "bootstrap_room")) {
         assertThat(second.path(field)).isEqualTo(first.path(field));
       }
-      assertIdle(gateway);
+      gateway.awaitIdle();
     }
   }
 
@@ -219,11 +198,12 @@ class TwoLegsTest {
   void roomsOfOneRankAreDistinct() {
     try (ScriptedEngine prefill = ScriptedEngine.good();
         ScriptedEngine decode = ScriptedEngine.good();
-        TestGateway gateway = gateway(prefill, decode, ",flavor=sglang,ranks=8").start()) {
+        TestGateway gateway =
+            TestGateway.ofLegs(prefill, decode, ",flavor=sglang,ranks=8").start()) {
       Set<Long> rooms = new HashSet<>();
       for (int i = 0; i < 40; i++) {
         assertThat(gateway.post(CHAT, ASK, "X-Session-ID: one").status()).isEqualTo(200);
-        JsonNode first = body(prefill.next());
+        JsonNode first = prefill.next().json();
         long room = first.path("bootstrap_room").asLong();
         assertThat(rooms.add(room)).isTrue();
         assertThat(room % 8).isEqualTo(first.path("routed_dp_rank").asLong());
@@ -237,11 +217,12 @@ class TwoLegsTest {
     String batch = "{\"model\":\"m\",\"n\":2,\"prompt\":[\"a\",\"b\",\"c\",\"d\",\"e\"]}";
     try (ScriptedEngine prefill = ScriptedEngine.good();
         ScriptedEngine decode = ScriptedEngine.good();
-        TestGateway gateway = gateway(prefill, decode, ",flavor=sglang,ranks=2").start()) {
+        TestGateway gateway =
+            TestGateway.ofLegs(prefill, decode, ",flavor=sglang,ranks=2").start()) {
       Set<Long> rooms = new HashSet<>();
       for (int i = 0; i < 20; i++) {
         assertThat(gateway.post("/v1/completions", batch).status()).isEqualTo(200);
-        long room = body(prefill.next()).path("bootstrap_room").asLong();
+        long room = prefill.next().json().path("bootstrap_room").asLong();
         for (int answer = 0; answer < 10; answer++) {
           assertThat(rooms.add(room + answer)).isTrue();
         }
@@ -266,7 +247,7 @@ class TwoLegsTest {
         for (String several : List.of("\"n\":2,\"prompt\":\"a\"", "\"prompt\":[\"a\",\"b\"]")) {
           String body = "{\"model\":\"m\"," + several + "}";
           assertThat(gateway.post("/v1/completions", body).status()).isEqualTo(200);
-          JsonNode sent = body((both ? whole : decode).next());
+          JsonNode sent = (both ? whole : decode).next().json();
           assertThat(sent.has("kv_transfer_params")).isFalse();
           assertThat(sent.has("disaggregated_params")).isFalse();
           assertThat(sent.has("bootstrap_room")).isFalse();
@@ -285,7 +266,7 @@ class TwoLegsTest {
         ScriptedEngine decode =
             ScriptedEngine.start(
                 (request, link) -> link.json(200, "{\"choices\":[]," + usage + "}"));
-        TestGateway gateway = gateway(prefill, decode, "").start()) {
+        TestGateway gateway = TestGateway.ofLegs(prefill, decode, "").start()) {
       Reply reply = gateway.post(CHAT, ASK);
       assertThat(reply.json().at("/usage/prompt_tokens_details/cached_tokens").asInt())
           .isEqualTo(8);
@@ -306,12 +287,12 @@ class TwoLegsTest {
                     EngineLink.answer(request, link);
                   }
                 });
-        TestGateway gateway = gateway(prefill, decode, "").start()) {
+        TestGateway gateway = TestGateway.ofLegs(prefill, decode, "").start()) {
       assertThat(gateway.post(CHAT, ASK).status()).isEqualTo(200);
       assertThat(prefill.received()).isEqualTo(1); // it may be what has failed
       assertThat(gateway.metric("kvasir_local_prefills_total", "reason=\"no_prefill_worker\""))
           .isEqualTo(1);
-      assertIdle(gateway);
+      gateway.awaitIdle();
     }
   }
 
@@ -349,9 +330,9 @@ class TwoLegsTest {
     try (ScriptedEngine prefill =
             ScriptedEngine.start((request, link) -> link.json(500, "{\"error\":\"oom\"}"));
         ScriptedEngine decode = ScriptedEngine.start((request, link) -> link.awaitGone());
-        TestGateway gateway = gateway(prefill, decode, ",flavor=sglang").start()) {
+        TestGateway gateway = TestGateway.ofLegs(prefill, decode, ",flavor=sglang").start()) {
       assertThat(gateway.post(CHAT, ASK).status()).isEqualTo(500);
-      assertIdle(gateway);
+      gateway.awaitIdle();
     }
   }
 }

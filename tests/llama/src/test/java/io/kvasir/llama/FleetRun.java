@@ -88,6 +88,7 @@ final class FleetRun {
         new GatewaySettings.Admin("127.0.0.1", 0, List.of(), null, null),
         1,
         List.of(),
+        List.of(),
         router,
         Map.of(),
         null,
@@ -106,7 +107,7 @@ final class FleetRun {
             CrossOrigin.ALL,
             PassPaths.NONE),
         new GatewaySettings.Pressure(64, 64, 1 << 26, 10, 1_000, 0),
-        new GatewaySettings.Health(5_000, 60_000, 60_000, 2, BreakerSettings.of(5, 5_000)),
+        new GatewaySettings.Health(5_000, 60_000, 60_000, 2, 60_000, BreakerSettings.of(5, 5_000)),
         DisaggSettings.DEFAULTS,
         null);
   }

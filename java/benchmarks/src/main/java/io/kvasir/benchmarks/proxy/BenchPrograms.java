@@ -17,7 +17,7 @@ public record BenchPrograms(Path stubEngine, Path loadGenerator) {
   private static final String SOURCES = "tests/gateway/bench";
   private static final List<String> SHARED = List.of("bench_io.c", "http_reader.c");
   private static final List<String> STUB_ENGINE =
-      List.of("stub_engine.c", "stub_replies.c", "timer_heap.c");
+      List.of("stub_engine.c", "stub_requests.c", "stub_replies.c", "timer_heap.c");
   private static final List<String> LOAD_GENERATOR =
       List.of("load_generator.c", "load_plan.c", "load_answer.c", "load_report.c");
 

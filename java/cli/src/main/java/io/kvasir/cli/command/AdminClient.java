@@ -3,6 +3,9 @@ package io.kvasir.cli.command;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.kvasir.cli.option.UsageException;
+import io.kvasir.cli.terminal.PlainText;
+import io.kvasir.model.Errors;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.URI;
@@ -12,36 +15,78 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Asks the admin port of a gateway for its workers, and changes them. Thread-safe. */
+/** Asks the admin port of a gateway for what it knows, and changes its workers. Thread-safe. */
 final class AdminClient {
 
+  /** The option that has its URL, and the default of that. */
+  static final String URL_OPTION = "--admin-url";
+
+  static final String DEFAULT_URL = "http://127.0.0.1:8081";
+
   private static final ObjectMapper JSON = new ObjectMapper();
-  private static final Duration TIMEOUT = Duration.ofSeconds(30);
   private static final String WORKERS = "/kvasir/workers";
   private static final int NOT_FOUND = 404;
   private static final int FIRST_ERROR = 400;
 
-  private final HttpClient http =
-      HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).connectTimeout(TIMEOUT).build();
+  private final HttpClient http;
   private final URI url;
   private final @Nullable String key;
+  private final Duration timeout;
 
   /**
    * Creates a client.
    *
    * @param url the admin port, without a path
    * @param key the key for changes; null for none
+   * @param timeout the longest wait for an answer
    */
-  AdminClient(URI url, @Nullable String key) {
+  AdminClient(URI url, @Nullable String key, Duration timeout) {
     this.url = url;
     this.key = key;
+    this.timeout = timeout;
+    this.http =
+        HttpClient.newBuilder()
+            .version(HttpClient.Version.HTTP_1_1)
+            .connectTimeout(timeout)
+            .build();
+  }
+
+  /** The URL that a value of {@link #URL_OPTION} is. */
+  static URI url(String text) {
+    try {
+      URI url = URI.create(text.strip());
+      if (url.getHost() != null && List.of("http", "https").contains(url.getScheme())) {
+        return url;
+      }
+    } catch (IllegalArgumentException e) {
+      throw new UsageException(URL_OPTION, "must be a URL: " + Errors.reason(e));
+    }
+    throw new UsageException(
+        URL_OPTION, "must be http://HOST:PORT, not '" + Errors.shown(text) + "'");
   }
 
   /** All workers. */
   JsonNode workers() throws IOException {
     return ask("GET", WORKERS, null);
+  }
+
+  /** All ranks, by worker. */
+  JsonNode ranks() throws IOException {
+    return ask("GET", "/kvasir/ranks", null);
+  }
+
+  /** The last decisions, newest first. */
+  JsonNode decisions() throws IOException {
+    return ask("GET", "/kvasir/decisions", null);
+  }
+
+  /** The page of metrics. */
+  String metrics() throws IOException {
+    HttpResponse<String> reply = send("GET", "/metrics", null);
+    return reply.statusCode() < FIRST_ERROR ? reply.body() : content(reply).asText();
   }
 
   /** A worker; null if it is not known. */
@@ -92,7 +137,7 @@ final class AdminClient {
       throw new IOException("no answer of an admin port: status " + reply.statusCode(), e);
     }
     if (reply.statusCode() >= FIRST_ERROR) {
-      String message = content.at("/error/message").asText();
+      String message = PlainText.of(content.at("/error/message").asText());
       throw new IOException(
           message.isEmpty() ? "the gateway answers with status " + reply.statusCode() : message);
     }
@@ -103,7 +148,7 @@ final class AdminClient {
       throws IOException {
     HttpRequest.Builder request =
         HttpRequest.newBuilder(url.resolve(path))
-            .timeout(TIMEOUT)
+            .timeout(timeout)
             .header("content-type", "application/json")
             .method(
                 method,
@@ -116,7 +161,7 @@ final class AdminClient {
     try {
       return http.send(request.build(), HttpResponse.BodyHandlers.ofString());
     } catch (ConnectException e) {
-      throw new IOException("no gateway has its admin port at " + url + " (--admin-url)", e);
+      throw new IOException("no gateway has its admin port at " + url + " (" + URL_OPTION + ")", e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new IOException("interrupted", e);

@@ -27,7 +27,7 @@ final class ChosenRouters {
       return (named ? settings.router() : "not chosen yet")
           + " (no worker has answered; GET /kvasir/ranks on the admin port shows the router)";
     }
-    boolean overHttp = !settings.workers().isEmpty(); // others publish no events
+    boolean overHttp = settings.hasEngines(); // others publish no events
     if (fleets.size() == 1) {
       return of(fleets.values().iterator().next(), overHttp);
     }

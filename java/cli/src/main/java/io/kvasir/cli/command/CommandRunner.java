@@ -138,6 +138,7 @@ public final class CommandRunner {
     all.put("serve", () -> new CommandLine(new ServeCommand(console, machine, interrupts)));
     all.put("engine", () -> new CommandLine(new EngineCommand(console, machine, interrupts)));
     all.put("workers", () -> new WorkersCommand(console));
+    all.put("top", () -> new TopCommand(console, machine, interrupts));
     all.put("keys", () -> new KeysCommand(console));
     all.put("replay", () -> new ReplayCommand(console, machine));
     all.put("route", () -> new RouteCommand(console));
@@ -161,7 +162,8 @@ public final class CommandRunner {
     all.values().forEach(command -> commands.addSubcommand(command.get()));
     return commands
         .addSubcommand(new CompletionCommand(console))
-        .addSubcommand(new ManualCommand(console));
+        .addSubcommand(new ManualCommand(console))
+        .addSubcommand(new SchemaCommand(console));
   }
 
   private static void setVersion(CommandLine command) {

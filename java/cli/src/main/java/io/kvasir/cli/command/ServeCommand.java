@@ -35,6 +35,7 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.net.BindException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -88,7 +89,8 @@ public final class ServeCommand extends DeclaredOptions implements Callable<Inte
           .help(
               37,
               "Record the served requests, by the names of their blocks and without text, and the"
-                  + " engines' block events, for replay --recording (default: none).");
+                  + " engines' block events, for replay --recording; an existing file is replaced"
+                  + " (default: none).");
 
   private final Declared<Integer> recordMax =
       integer("--record-max-mb", null, 1, 1 << 20)
@@ -153,15 +155,11 @@ public final class ServeCommand extends DeclaredOptions implements Callable<Inte
       return run(
           settings,
           () -> ModelWorkers.open(file, workers),
-          workers
-              + " of llama.cpp"
-              + (settings.workers().isEmpty()
-                  ? ""
-                  : ", " + settings.workers().size() + " over HTTP"));
+          workers + " of llama.cpp" + (settings.hasEngines() ? ", " + engines(settings) : ""));
     }
-    if (!settings.workers().isEmpty()) {
+    if (settings.hasEngines()) {
       embedded.refuse(sources::isFlag);
-      return run(settings, List::of, settings.workers().size() + " over HTTP");
+      return run(settings, List::of, engines(settings));
     }
     EmbeddedSettings ranks = embedded.settings();
     try (OpenDevices devices = device.open(machine, console)) {
@@ -175,6 +173,15 @@ public final class ServeCommand extends DeclaredOptions implements Callable<Inte
               + ranks.router().id()
               + " ADP router");
     }
+  }
+
+  private static String engines(GatewaySettings settings) {
+    List<String> parts = new ArrayList<>();
+    if (!settings.workers().isEmpty()) {
+      parts.add(settings.workers().size() + " over HTTP");
+    }
+    settings.dnsWorkers().forEach(each -> parts.add("those of " + each));
+    return String.join(", ", parts);
   }
 
   /** Reads the settings again, and the files that they name. */

@@ -51,7 +51,7 @@ final class ServeReload {
         console.note(
             "kvasir: SIGHUP: changes of these need a new start: " + String.join(", ", others));
       }
-      console.note("kvasir: SIGHUP: " + gateway.replaceWorkers(next.workers()));
+      console.note("kvasir: SIGHUP: " + gateway.replaceWorkers(next.workers(), next.dnsWorkers()));
     } catch (InvalidConfigException e) {
       kept(Errors.reason(e));
     } catch (UsageException e) {

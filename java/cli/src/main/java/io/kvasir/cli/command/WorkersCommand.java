@@ -8,11 +8,13 @@ import io.kvasir.cli.option.UsageException;
 import io.kvasir.cli.option.Values;
 import io.kvasir.cli.terminal.Console;
 import io.kvasir.cli.terminal.ExitCode;
+import io.kvasir.cli.terminal.PlainText;
 import io.kvasir.model.Errors;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
@@ -41,10 +43,10 @@ import picocli.CommandLine.Parameters;
     })
 final class WorkersCommand extends DeclaredOptions implements Callable<Integer> {
 
-  private static final String ADMIN_URL = "--admin-url";
   private static final String KEY_FILE = "--admin-key-file";
   private static final String WORKER = "WORKER";
   private static final String WEIGHT = "WEIGHT";
+  private static final Duration TIMEOUT = Duration.ofSeconds(30);
   private static final long POLL_MS = 100;
   private static final double LEAST_WEIGHT = 1e-6;
 
@@ -86,7 +88,7 @@ final class WorkersCommand extends DeclaredOptions implements Callable<Integer> 
   private @Nullable String weight;
 
   private final Declared<URI> adminUrl =
-      option(ADMIN_URL, "URL", "http://127.0.0.1:8081", WorkersCommand::url)
+      option(AdminClient.URL_OPTION, "URL", AdminClient.DEFAULT_URL, AdminClient::url)
           .help(1, "The gateway's admin port");
 
   private final Declared<Path> keyFile =
@@ -105,19 +107,6 @@ final class WorkersCommand extends DeclaredOptions implements Callable<Integer> 
     this.console = console;
   }
 
-  private static URI url(String text) {
-    try {
-      URI url = URI.create(text.strip());
-      if (url.getHost() != null && List.of("http", "https").contains(url.getScheme())) {
-        return url;
-      }
-    } catch (IllegalArgumentException e) {
-      throw new UsageException(ADMIN_URL, "must be a URL: " + Errors.reason(e));
-    }
-    throw new UsageException(
-        ADMIN_URL, "must be http://HOST:PORT, not '" + Errors.shown(text) + "'");
-  }
-
   private @Nullable String key() {
     if (!keyFile.isGiven()) {
       return null;
@@ -132,7 +121,7 @@ final class WorkersCommand extends DeclaredOptions implements Callable<Integer> 
   @Override
   public Integer call() throws Exception {
     Verb what = Values.choice("the first word", verb, Verb.class);
-    AdminClient admin = new AdminClient(adminUrl.value(), key());
+    AdminClient admin = new AdminClient(adminUrl.value(), key(), TIMEOUT);
     if (what == Verb.LIST) {
       if (worker != null) {
         throw new UsageException(WORKER, "has no effect with list");
@@ -214,7 +203,7 @@ final class WorkersCommand extends DeclaredOptions implements Callable<Integer> 
   private static String problems(JsonNode worker) {
     StringBuilder text = new StringBuilder();
     worker.path("problems").forEach(each -> text.append(": ").append(each.asText()));
-    return text.toString();
+    return PlainText.of(text.toString());
   }
 
   private void show(JsonNode workers) throws Console.OutputException {
@@ -229,7 +218,7 @@ final class WorkersCommand extends DeclaredOptions implements Callable<Integer> 
       boolean healthy = each.path("healthy").asBoolean();
       text.append(
           line(
-              each.path("worker_id").asText(),
+              PlainText.of(each.path("worker_id").asText()),
               healthy ? each.path("state").asText() : "unhealthy",
               each.path("role").asText(),
               each.path("weight").asText(),

@@ -15,7 +15,9 @@ import org.snakeyaml.engine.v2.events.Event;
  */
 final class ConfigEntries {
 
-  private static final String URL = "url";
+  /** The key of a mapping that must be there. */
+  static final String URL = "url";
+
   private static final Pattern BLANK = Pattern.compile("\\s");
   private static final Pattern SEPARATOR = Pattern.compile("[\\s,]");
 

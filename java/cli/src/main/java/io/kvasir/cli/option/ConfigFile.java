@@ -158,8 +158,7 @@ final class ConfigFile {
     }
     boolean pairs = event.getEventId() == Event.ID.MappingStart;
     boolean items = event.getEventId() == Event.ID.SequenceStart;
-    if (!(items && option.paramLabel().contains(","))
-        && !(pairs && option.paramLabel().startsWith("KEY=VALUE"))) {
+    if (!(items && takesList(option)) && !(pairs && takesMapping(option))) {
       return scalar(name, event, option);
     }
     StringJoiner text = new StringJoiner(",");
@@ -170,6 +169,16 @@ final class ConfigFile {
       text.add(pairs ? first + "=" + scalar(name, events.next(), option) : first);
     }
     return text.toString();
+  }
+
+  /** Whether a list may stand for an option's value. */
+  static boolean takesList(OptionSpec option) {
+    return option.isMultiValue() || option.paramLabel().contains(",");
+  }
+
+  /** Whether a mapping may stand for an option's value. */
+  static boolean takesMapping(OptionSpec option) {
+    return option.paramLabel().startsWith("KEY=VALUE");
   }
 
   private String scalar(String name, Event event, OptionSpec option) {

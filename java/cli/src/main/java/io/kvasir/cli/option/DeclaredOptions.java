@@ -20,6 +20,7 @@ import picocli.CommandLine.Spec;
 @Command
 public abstract class DeclaredOptions {
 
+  private static final double MIN_SECONDS = 0.001;
   private static final int MAX_SECONDS = 86_400;
 
   private final List<OptionSpec> options = new ArrayList<>();
@@ -42,15 +43,13 @@ public abstract class DeclaredOptions {
   protected final class Declaration<T> {
     private final OptionSpec.Builder option;
     private final Function<String, T> read;
+    private @Nullable Number least;
+    private @Nullable Number most;
+    private boolean closed;
 
     private Declaration(
         String name, String label, @Nullable String byDefault, Function<String, T> read) {
-      this.option =
-          OptionSpec.builder(name)
-              .type(String.class)
-              .arity("1")
-              .paramLabel(label)
-              .userObject(DeclaredOptions.this.getClass());
+      this.option = OptionSpec.builder(name).type(String.class).arity("1").paramLabel(label);
       if (byDefault != null) {
         option.defaultValue(byDefault);
       }
@@ -101,6 +100,18 @@ public abstract class DeclaredOptions {
       return this;
     }
 
+    /** {@return the same option, which allows no others than the values for completion} */
+    public Declaration<T> closed() {
+      closed = true;
+      return this;
+    }
+
+    private Declaration<T> range(Number smallest, Number largest) {
+      least = smallest;
+      most = largest;
+      return this;
+    }
+
     /**
      * Declares the option.
      *
@@ -111,7 +122,8 @@ public abstract class DeclaredOptions {
     public Declared<T> help(int order, String description) {
       String all =
           description.endsWith(".") ? description : description + " (default: ${DEFAULT-VALUE}).";
-      OptionSpec made = option.order(order).description(all).build();
+      Object values = new DeclaredValues(DeclaredOptions.this.getClass(), least, most, closed);
+      OptionSpec made = option.order(order).description(all).userObject(values).build();
       options.add(made);
       return new Declared<>(made, read);
     }
@@ -155,7 +167,8 @@ public abstract class DeclaredOptions {
    */
   protected final Declaration<Integer> integer(
       String name, @Nullable String byDefault, int minimum, int maximum) {
-    return option(name, "N", byDefault, text -> Values.integer(name, text, minimum, maximum));
+    return option(name, "N", byDefault, text -> Values.integer(name, text, minimum, maximum))
+        .range((long) minimum, (long) maximum);
   }
 
   /**
@@ -169,7 +182,8 @@ public abstract class DeclaredOptions {
    */
   protected final Declaration<Double> number(
       String name, @Nullable String byDefault, double minimum, double maximum) {
-    return option(name, "X", byDefault, text -> Values.number(name, text, minimum, maximum));
+    return option(name, "X", byDefault, text -> Values.number(name, text, minimum, maximum))
+        .range(minimum, maximum);
   }
 
   /**
@@ -182,10 +196,11 @@ public abstract class DeclaredOptions {
    */
   protected final Declaration<Long> seconds(String name, @Nullable String byDefault) {
     return option(
-        name,
-        "N",
-        byDefault,
-        text -> Math.round(1e3 * Values.number(name, text, 0.001, MAX_SECONDS)));
+            name,
+            "N",
+            byDefault,
+            text -> Math.round(1e3 * Values.number(name, text, MIN_SECONDS, MAX_SECONDS)))
+        .range(MIN_SECONDS, (double) MAX_SECONDS);
   }
 
   /**
@@ -196,7 +211,8 @@ public abstract class DeclaredOptions {
    * @return the declaration
    */
   protected final Declaration<Long> seed(String name, @Nullable String byDefault) {
-    return option(name, "N", byDefault, text -> Values.seed(name, text));
+    return option(name, "N", byDefault, text -> Values.seed(name, text))
+        .range(Long.MIN_VALUE, Long.MAX_VALUE);
   }
 
   /**
@@ -259,7 +275,7 @@ public abstract class DeclaredOptions {
    */
   protected final <E extends Enum<E>> Declaration<E> choice(
       String name, @Nullable String byDefault, Class<E> type) {
-    return option(name, "NAME", byDefault, text -> Values.choice(name, text, type));
+    return option(name, "NAME", byDefault, text -> Values.choice(name, text, type)).closed();
   }
 
   /**
@@ -274,6 +290,6 @@ public abstract class DeclaredOptions {
    */
   protected final <T> Declaration<T> choice(
       String name, @Nullable String byDefault, List<T> choices, Function<T, String> id) {
-    return option(name, "NAME", byDefault, text -> Values.choice(name, text, choices, id));
+    return option(name, "NAME", byDefault, text -> Values.choice(name, text, choices, id)).closed();
   }
 }

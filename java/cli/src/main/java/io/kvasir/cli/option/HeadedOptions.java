@@ -61,11 +61,11 @@ public final class HeadedOptions implements CommandLine.IHelpSectionRenderer {
   }
 
   private static String heading(OptionSpec option) {
-    Object declaring =
+    Class<?> declaring =
         option.userObject() instanceof Field field
             ? field.getDeclaringClass()
-            : option.userObject();
-    Heading heading = declaring instanceof Class<?> type ? type.getAnnotation(Heading.class) : null;
+            : option.userObject() instanceof DeclaredValues values ? values.declaring() : null;
+    Heading heading = declaring == null ? null : declaring.getAnnotation(Heading.class);
     return heading == null ? Heading.GENERAL : heading.value();
   }
 }

@@ -5,6 +5,7 @@ import io.kvasir.gateway.disagg.DisaggSettings;
 import io.kvasir.gateway.disagg.RouterChoice;
 import io.kvasir.gateway.disagg.SigningKey;
 import io.kvasir.gateway.worker.DisaggDialect;
+import io.kvasir.gateway.worker.DnsWorkers;
 import io.kvasir.gateway.worker.WorkerRole;
 import io.kvasir.gateway.worker.WorkerSpec;
 import java.util.ArrayList;
@@ -12,8 +13,10 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
@@ -181,17 +184,37 @@ final class ServeDisagg extends DeclaredOptions {
     return specs;
   }
 
-  /** The workers that one option describes; it may state their role. */
+  /** Those that DNS lists. */
+  List<DnsWorkers> dnsWorkers() {
+    List<DnsWorkers> workers = new ArrayList<>(dnsWorkers(PREFILL, prefills, WorkerRole.PREFILL));
+    workers.addAll(dnsWorkers(DECODE, decodes, WorkerRole.DECODE));
+    return workers;
+  }
+
+  /** The workers with an address that one option describes; it may state their role. */
   static List<WorkerSpec> specs(String option, List<String> texts, @Nullable WorkerRole role) {
-    List<WorkerSpec> specs = new ArrayList<>();
-    for (String text : texts) {
+    return read(
+        option,
+        texts.stream().filter(text -> !DnsWorkers.isMeant(text)),
+        text -> WorkerSpec.parse(text, role));
+  }
+
+  /** Those of an option that DNS lists. */
+  static List<DnsWorkers> dnsWorkers(String option, List<String> texts, @Nullable WorkerRole role) {
+    return read(
+        option, texts.stream().filter(DnsWorkers::isMeant), text -> DnsWorkers.parse(text, role));
+  }
+
+  private static <T> List<T> read(String option, Stream<String> texts, Function<String, T> parser) {
+    List<T> all = new ArrayList<>();
+    for (String text : (Iterable<String>) texts::iterator) {
       try {
-        specs.add(WorkerSpec.parse(text, role));
+        all.add(parser.apply(text));
       } catch (IllegalArgumentException e) {
         throw new UsageException(option, "is wrong: " + e.getMessage());
       }
     }
-    return specs;
+    return all;
   }
 
   /**

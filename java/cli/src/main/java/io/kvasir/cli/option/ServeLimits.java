@@ -81,6 +81,10 @@ final class ServeLimits extends DeclaredOptions {
               "Bad checks in a row that make a worker unhealthy; a late one does not count"
                   + " while it answers requests");
 
+  private final Declared<Long> dnsInterval =
+      seconds("--dns-interval-seconds", "5")
+          .help(32, "Time between two lookups of the workers that DNS lists, dns+http://NAME:PORT");
+
   private final Declared<Double> slowStart =
       number("--slow-start-seconds", "0", 0, MAX_SECONDS)
           .label("N")
@@ -147,6 +151,7 @@ final class ServeLimits extends DeclaredOptions {
         healthInterval.value(),
         healthTimeout.value(),
         healthFailures.value(),
+        dnsInterval.value(),
         breaker.settings());
   }
 }

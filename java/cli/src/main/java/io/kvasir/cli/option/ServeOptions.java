@@ -6,6 +6,7 @@ import io.kvasir.gateway.GatewaySettings;
 import io.kvasir.gateway.disagg.RouterChoice;
 import io.kvasir.gateway.proxy.PassPaths;
 import io.kvasir.gateway.worker.ApiKey;
+import io.kvasir.gateway.worker.DnsWorkers;
 import io.kvasir.gateway.worker.WorkerSpec;
 import io.kvasir.model.Errors;
 import java.nio.file.Path;
@@ -93,8 +94,9 @@ public final class ServeOptions extends DeclaredOptions {
       split = "\\s+",
       order = 14,
       description =
-          "An engine behind HTTP; may be repeated. Keys: flavor (vllm, sglang or trtllm; default"
-              + " vllm), ranks, events, replay, topic, bind, block_size, lb, rank_offset,"
+          "An engine behind HTTP; may be repeated; dns+http://NAME:PORT and dnssrv+http://NAME are"
+              + " the engines that DNS lists. Keys: flavor (vllm, sglang or trtllm; default"
+              + " vllm), ranks, events, replay, topic, bind, block_size, lb, weight, rank_offset,"
               + " ranks_per_node, poll, forward_pass_metrics, renderer, api_key_file,"
               + " api_key_env, api_key, the last three with renderer_ before them, role. Without"
               + " a worker, embedded ranks answer.")
@@ -159,7 +161,11 @@ public final class ServeOptions extends DeclaredOptions {
   public GatewaySettings settings(Settings sources) {
     RouterChoice choice = ROUTER.read(router.value(), routerArgs.text());
     List<WorkerSpec> specs = workers();
-    disagg.check(specs, sources::isFlag);
+    List<DnsWorkers> dnsWorkers = new ArrayList<>(ServeDisagg.dnsWorkers(WORKER, workers, null));
+    dnsWorkers.addAll(disagg.dnsWorkers());
+    List<WorkerSpec> all = new ArrayList<>(specs);
+    dnsWorkers.forEach(each -> all.add(each.example()));
+    disagg.check(all, sources::isFlag);
     int loops = Math.min(Runtime.getRuntime().availableProcessors(), 8);
     return new GatewaySettings(
         new HttpFront.Address(host.value(), port.value(), tls()),
@@ -167,9 +173,10 @@ public final class ServeOptions extends DeclaredOptions {
             adminHost.value(), adminPort.value(), clients.adminNames(), adminKey(), adminTls()),
         eventLoops.orElse(loops),
         specs,
+        dnsWorkers,
         choice.name(),
         choice.args(),
-        replicas(specs),
+        replicas(specs, dnsWorkers),
         limits.proxy(
             explain.value(),
             clients.limits(),
@@ -181,7 +188,8 @@ public final class ServeOptions extends DeclaredOptions {
         keys.keys());
   }
 
-  private GatewaySettings.@Nullable Replicas replicas(List<WorkerSpec> specs) {
+  private GatewaySettings.@Nullable Replicas replicas(
+      List<WorkerSpec> specs, List<DnsWorkers> dnsWorkers) {
     if (!replicaSync.isGiven() && !replicaPeers.isGiven()) {
       return null;
     }
@@ -189,6 +197,11 @@ public final class ServeOptions extends DeclaredOptions {
       String given = !replicaSync.isGiven() ? REPLICA_PEERS : REPLICA_SYNC;
       throw new UsageException(
           given, "needs " + (!replicaSync.isGiven() ? REPLICA_SYNC : REPLICA_PEERS));
+    }
+    if (!dnsWorkers.isEmpty()) {
+      throw new UsageException(
+          REPLICA_SYNC,
+          "excludes " + dnsWorkers.get(0) + ": all gateways must have the same workers");
     }
     if (specs.isEmpty()) {
       throw new UsageException(

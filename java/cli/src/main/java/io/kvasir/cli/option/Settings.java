@@ -114,18 +114,28 @@ public final class Settings {
    */
   public void load() {
     if (file != null) {
-      Map<String, OptionSpec> keys = new LinkedHashMap<>();
-      for (OptionSpec option : command.options()) {
-        if (option.arity().max() > 0 && !option.hidden() && !option.longestName().equals(CONFIG)) {
-          keys.put(key(option.longestName()), option);
-        }
-      }
-      List<String> block = AttentionDpConfig.keys().stream().filter(keys::containsKey).toList();
-      settings = ConfigFile.read(file, command.qualifiedName(), keys, block);
+      Map<String, OptionSpec> keys = keys(command);
+      settings = ConfigFile.read(file, command.qualifiedName(), keys, blockKeys(keys));
       settings.forEach(this::set);
     }
     loadLlmApi();
     loadDisagg();
+  }
+
+  /** The options that a file sets for a command, by their keys. */
+  static Map<String, OptionSpec> keys(CommandSpec command) {
+    Map<String, OptionSpec> keys = new LinkedHashMap<>();
+    for (OptionSpec option : command.options()) {
+      if (option.arity().max() > 0 && !option.hidden() && !option.longestName().equals(CONFIG)) {
+        keys.put(key(option.longestName()), option);
+      }
+    }
+    return keys;
+  }
+
+  /** Those of the keys that can also be in the block. */
+  static List<String> blockKeys(Map<String, OptionSpec> keys) {
+    return AttentionDpConfig.keys().stream().filter(keys::containsKey).toList();
   }
 
   /** {@return whether settings come from a file that can change} */

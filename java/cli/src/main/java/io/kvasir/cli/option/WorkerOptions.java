@@ -56,6 +56,7 @@ public final class WorkerOptions extends DeclaredOptions {
   private final Declared<String> router =
       text("--router", "NAME[,NAME]", null)
           .candidates(Choices.AdpRouters.class)
+          .closed()
           .help(
               41,
               "ADP routers to run: ${COMPLETION-CANDIDATES}. Several are compared"

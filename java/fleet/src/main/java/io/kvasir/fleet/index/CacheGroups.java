@@ -100,7 +100,7 @@ final class CacheGroups {
     }
   }
 
-  /** The blocks of a prompt that a rank can reuse, of which its main group has {@code blocks}. */
+  /** The blocks of a prompt that a rank can reuse if its main group has {@code blocks}. */
   int limit(RankId rank, long[] sequenceHashes, int blocks) {
     if (ranks.isEmpty()) {
       return blocks;

@@ -200,8 +200,8 @@ public final class CopyCounts extends ForwardingIndex {
 
   /**
    * Whether blocks that begin a prompt are named since a request hit them. The first group that
-   * names them decides; what others say of the same request follows, because by then the blocks of
-   * the first are held, whether it had them before or not.
+   * names them decides for the others of the same request, because by then the blocks of the first
+   * are held, whether it had them before or not.
    */
   private boolean isAnnouncement(RankId rank, Beginning beginning, int known, Repeats repeats) {
     Copies copies = ranks.get(rank);

@@ -3,8 +3,8 @@ package io.kvasir.fleet.index;
 /** Where the numbers of a rank's sequence begin. */
 public enum FirstNumber {
   /**
-   * At the first number received: what came before is not missed. An engine that starts over is
-   * recognised by numbers that repeat with other content.
+   * At the first number received: earlier batches do not count as missing. An engine that starts
+   * over is recognised by numbers that repeat with other content.
    */
   RECEIVED,
   /**

@@ -51,7 +51,7 @@ public final class RankMatches {
     blocks[size++] = matchedBlocks;
   }
 
-  /** Adds the ranks of another look-up, none of which is present yet. O(its ranks). */
+  /** Adds the ranks of another look-up, which must not be present yet. O(its ranks). */
   void copy(RankMatches others) {
     for (int i = 0; i < others.size; i++) {
       add(others.ranks[i], others.blocks[i], others.predicted[i]);
@@ -59,7 +59,7 @@ public final class RankMatches {
   }
 
   /**
-   * Adds the ranks of a look-up of predicted blocks, none of which is present yet. O(its ranks).
+   * Adds the ranks of a look-up of predicted blocks, which must not be present yet. O(its ranks).
    */
   void addPredicted(RankMatches others) {
     for (int i = 0; i < others.size; i++) {

@@ -28,7 +28,9 @@ final class Booking {
   /** Where the named blocks end. */
   SequenceRun end;
 
-  /** Blocks without a name: the partial last one, and what streamed out. Nobody shares them. */
+  /**
+   * Blocks without a name: the partial last one, and those of the answer. They are never shared.
+   */
   int ownBlocks;
 
   /** Tokens for which there is still room in the last block. */

@@ -56,9 +56,10 @@ public final class PredictedLoads {
   }
 
   /**
-   * Blocks that the rank's requests take, weighted by how much of them is still to come. A block
-   * that only one request uses, of which it is known how many tokens will stream out, counts for
-   * the part of them that has not, as of the last block begun; others count in full.
+   * Blocks that the rank's requests take, weighted by how much of them is still to come. If only
+   * one request uses a block, and the length of its answer is known, the block counts for the share
+   * of the answer that has not streamed yet, as of the last block begun; other blocks count in
+   * full.
    *
    * @param i which rank, from 0
    * @return at least 0, at most {@link #activeBlocks}

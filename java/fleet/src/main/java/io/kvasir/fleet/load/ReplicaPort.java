@@ -5,7 +5,7 @@ package io.kvasir.fleet.load;
 public interface ReplicaPort {
 
   /**
-   * Sends a frame to everyone. What cannot be sent is lost.
+   * Sends a frame to all routers. Frames that cannot be sent are lost.
    *
    * @param frame a {@link LoadFrame}, {@link LoadStatement} or {@link LoadRequest} in bytes
    */

@@ -18,18 +18,20 @@ import org.jspecify.annotations.Nullable;
  * milliseconds since the recorder started.
  *
  * <p>A dedicated thread writes, so recording never waits for the disk: an event that finds the
- * queue full is dropped and counted. If writing fails, the recording ends: the reason is logged,
- * unwritten events count as lost, and later events are refused. Only whole lines are written. A
- * torn last line of a crashed process is cut off when the recording is continued; a last event that
- * only lacks its line end is kept. A recording has one recorder at a time, in any process, until
- * that is closed.
+ * queue full is dropped and counted. Where a time to the next flush is set, the thread sleeps until
+ * then or until many events wait, because waking it for each one would cost more than writing. If
+ * writing fails, the recording ends: the reason is logged, unwritten events count as lost, and
+ * later events are refused. Only whole lines are written. A torn last line of a crashed process is
+ * cut off when the recording is continued; a last event that only lacks its line end is kept. A
+ * recording has one recorder at a time, in any process, until that is closed.
  *
  * <p>Thread-safe.
  */
 public final class EventRecorder implements AutoCloseable {
 
   private static final long NS_PER_MS = 1_000_000;
-  private static final int BATCH_EVENTS = 64;
+  private static final int BATCH_EVENTS = 256;
+  private static final long BATCH_BYTES = 1 << 20;
 
   /** Bytes that waiting events may take; a single one waits whatever its size. */
   static final long MAX_QUEUED_BYTES = 32 << 20;
@@ -40,6 +42,7 @@ public final class EventRecorder implements AutoCloseable {
   private final long startNs;
   private final RecordingFile file;
   private final Thread writer;
+  private final int fullBatch;
 
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition work = lock.newCondition();
@@ -48,6 +51,7 @@ public final class EventRecorder implements AutoCloseable {
   // Guarded by `lock`.
   private final ArrayDeque<Taken> queue = new ArrayDeque<>();
   private long queuedBytes;
+  private int wakeEvents = 1; // wake the writer when so many wait
   private long taken;
   private long written;
   private long dropped;
@@ -66,6 +70,7 @@ public final class EventRecorder implements AutoCloseable {
     this.nanoTime = nanoTime;
     this.startNs = nanoTime.getAsLong();
     this.file = new RecordingFile(path, options.rotateLines(), options.append());
+    this.fullBatch = Math.min(BATCH_EVENTS, Math.max(1, options.queueEvents() / 2));
     this.writer = new Thread(this::write, "kvasir-recorder");
     writer.setDaemon(true);
   }
@@ -160,7 +165,7 @@ public final class EventRecorder implements AutoCloseable {
     queuedBytes += event.queuedBytes();
     queue.add(new Taken((nanoTime.getAsLong() - startNs) / NS_PER_MS, event));
     taken++;
-    if (queue.size() == 1) {
+    if (queue.size() >= wakeEvents || queuedBytes >= BATCH_BYTES) {
       work.signal();
     }
   }
@@ -237,22 +242,24 @@ public final class EventRecorder implements AutoCloseable {
     return options.flushNs() > 0 && System.nanoTime() - flushedNs >= options.flushNs();
   }
 
-  /** Waits for events, or until a flush is due; false when no more will come. */
+  /** Waits for a batch of events, or until a flush is due; false when no more will come. */
   private boolean nextBatch(List<Taken> batch, long flushedNs) throws InterruptedException {
     batch.clear();
     lock.lock();
     try {
-      while (queue.isEmpty()) {
-        if (closing) {
-          return false;
-        }
-        if (options.flushNs() == 0 || !file.hasBuffered()) {
+      while (!closing && !batchWaits()) {
+        if (queue.isEmpty() && (options.flushNs() == 0 || !file.hasBuffered())) {
+          wakeEvents = 1;
           work.await();
         } else if (flushDue(flushedNs)) {
-          return true;
+          break;
         } else {
+          wakeEvents = fullBatch;
           work.awaitNanos(flushedNs + options.flushNs() - System.nanoTime());
         }
+      }
+      if (closing && queue.isEmpty()) {
+        return false;
       }
       while (!queue.isEmpty() && batch.size() < BATCH_EVENTS) {
         Taken next = queue.remove();
@@ -264,6 +271,12 @@ public final class EventRecorder implements AutoCloseable {
     } finally {
       lock.unlock();
     }
+  }
+
+  private boolean batchWaits() {
+    return options.flushNs() == 0
+        ? !queue.isEmpty()
+        : queue.size() >= fullBatch || queuedBytes >= BATCH_BYTES;
   }
 
   private void noteWritten() {
@@ -319,8 +332,8 @@ public final class EventRecorder implements AutoCloseable {
   }
 
   /**
-   * Ends the recording as {@link #close} does, but waits for a time at most. What is not in the
-   * file then may still reach it while the process lives.
+   * Ends the recording as {@link #close} does, but waits for a time at most. Events that are not in
+   * the file by then may still reach it while the process lives.
    *
    * @param millis the time in milliseconds, at least 1
    * @throws IOException if a queued event could not be written, or the file has not taken all of

@@ -50,7 +50,7 @@ public record RankChange(RankId rank, long eventId, BlockEvent event) implements
       json.writeObjectFieldStart("removed");
       json.writeArrayFieldStart("blockHashes");
       for (long handle : removed.handles()) {
-        json.writeNumber(Long.toUnsignedString(handle));
+        unsigned(json, handle);
       }
       json.writeEndArray();
       json.writeEndObject();
@@ -94,7 +94,15 @@ public record RankChange(RankId rank, long eventId, BlockEvent event) implements
 
   private static void unsigned(JsonGenerator json, String field, long value) throws IOException {
     json.writeFieldName(field);
-    json.writeNumber(Long.toUnsignedString(value));
+    unsigned(json, value);
+  }
+
+  private static void unsigned(JsonGenerator json, long value) throws IOException {
+    if (value >= 0) {
+      json.writeNumber(value); // without a string
+    } else {
+      json.writeNumber(Long.toUnsignedString(value));
+    }
   }
 
   /**

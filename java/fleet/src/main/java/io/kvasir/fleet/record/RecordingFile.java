@@ -1,6 +1,7 @@
 package io.kvasir.fleet.record;
 
 import com.fasterxml.jackson.core.JsonGenerator;
+import com.fasterxml.jackson.core.io.SerializedString;
 import java.io.ByteArrayOutputStream;
 import java.io.Closeable;
 import java.io.IOException;
@@ -21,11 +22,14 @@ import org.jspecify.annotations.Nullable;
 final class RecordingFile implements Closeable {
 
   private static final int BUFFER_BYTES = 32 << 10;
+  private static final SerializedString TIMESTAMP = new SerializedString("timestamp");
+  private static final SerializedString EVENT = new SerializedString("event");
 
   private final Path first;
   private final long rotateLines;
   private final Closeable lock;
   private final Lines buffer = new Lines();
+  private final JsonGenerator json;
   private FileChannel channel;
   private int number;
   private long linesInFile;
@@ -52,6 +56,7 @@ final class RecordingFile implements Closeable {
   RecordingFile(Path first, long rotateLines, boolean append) throws IOException {
     this.first = first;
     this.rotateLines = rotateLines;
+    this.json = RecordingJson.FACTORY.createGenerator(buffer).setRootValueSeparator(null);
     this.lock = RecordingLock.take(first);
     FileChannel opened = null;
     try {
@@ -113,7 +118,7 @@ final class RecordingFile implements Closeable {
     return bufferedLines > 0;
   }
 
-  /** Adds a line; writes if the buffer is full. */
+  /** Adds a line; writes if the buffer is full. After a failure, no further line can be added. */
   void append(long timestampMs, JsonEvent event) throws IOException {
     if (rotateLines > 0 && linesInFile + bufferedLines >= rotateLines) {
       flush();
@@ -124,10 +129,11 @@ final class RecordingFile implements Closeable {
       linesInFile = 0;
     }
     int whole = buffer.size();
-    try (JsonGenerator json = RecordingJson.FACTORY.createGenerator(buffer)) {
+    try {
       json.writeStartObject();
-      json.writeNumberField("timestamp", timestampMs);
-      json.writeFieldName("event");
+      json.writeFieldName(TIMESTAMP);
+      json.writeNumber(timestampMs);
+      json.writeFieldName(EVENT);
       event.writeTo(json);
       json.writeEndObject();
       json.flush();

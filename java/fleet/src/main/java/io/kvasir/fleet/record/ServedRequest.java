@@ -1,8 +1,10 @@
 package io.kvasir.fleet.record;
 
 import com.fasterxml.jackson.core.JsonGenerator;
+import com.fasterxml.jackson.core.io.SerializedString;
 import io.kvasir.model.Checks;
 import java.io.IOException;
+import java.math.BigDecimal;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -129,40 +131,73 @@ public record ServedRequest(
   @Override
   public void writeTo(JsonGenerator json) throws IOException {
     json.writeStartObject();
-    json.writeStringField("op", OP);
-    json.writeStringField("model", model);
-    json.writeStringField("worker", worker);
+    text(json, Names.OP, OP);
+    text(json, Names.MODEL, model);
+    text(json, Names.WORKER, worker);
     if (dpRank >= 0) {
-      json.writeNumberField("dpRank", dpRank);
+      number(json, Names.DP_RANK, dpRank);
     }
     if (conversation != null) {
-      json.writeStringField("conversation", conversation);
+      text(json, Names.CONVERSATION, conversation);
     }
-    writeMs(json, "tookMs", tookMs);
+    millis(json, Names.TOOK_MS, tookMs);
     if (firstTokenMs >= 0) {
-      writeMs(json, "firstTokenMs", firstTokenMs);
+      millis(json, Names.FIRST_TOKEN_MS, firstTokenMs);
     }
-    json.writeNumberField("inputTokens", inputTokens);
-    json.writeNumberField("outputTokens", outputTokens);
+    number(json, Names.INPUT_TOKENS, inputTokens);
+    number(json, Names.OUTPUT_TOKENS, outputTokens);
     if (cachedTokens >= 0) {
-      json.writeNumberField("cachedTokens", cachedTokens);
+      number(json, Names.CACHED_TOKENS, cachedTokens);
     }
-    json.writeNumberField("matchedTokens", matchedTokens);
-    json.writeStringField("blocksOf", form.id());
-    json.writeNumberField("tokensPerBlock", tokensPerBlock);
+    number(json, Names.MATCHED_TOKENS, matchedTokens);
+    text(json, Names.BLOCKS_OF, form.id());
+    number(json, Names.TOKENS_PER_BLOCK, tokensPerBlock);
     if (known > 0) {
-      json.writeNumberField("behind", blocks[known - 1]);
+      number(json, Names.BEHIND, blocks[known - 1]);
     }
-    json.writeArrayFieldStart("blocks");
-    for (int i = known; i < blocks.length; i++) {
-      json.writeNumber(blocks[i]);
-    }
-    json.writeEndArray();
+    json.writeFieldName(Names.BLOCKS);
+    byte[] names = BlockNames.bytes(blocks, known);
+    json.writeBinary(BlockNames.BASE64, names, 0, names.length);
     json.writeEndObject();
   }
 
-  /** Microseconds are precise enough. */
-  private static void writeMs(JsonGenerator json, String field, double ms) throws IOException {
-    json.writeNumberField(field, Math.round(ms * 1e3) / 1e3);
+  private static void text(JsonGenerator json, SerializedString name, String value)
+      throws IOException {
+    json.writeFieldName(name);
+    json.writeString(value);
+  }
+
+  private static void number(JsonGenerator json, SerializedString name, long value)
+      throws IOException {
+    json.writeFieldName(name);
+    json.writeNumber(value);
+  }
+
+  /** Microseconds are precise enough; a decimal of them is cheaper to write than a double. */
+  private static void millis(JsonGenerator json, SerializedString name, double ms)
+      throws IOException {
+    json.writeFieldName(name);
+    json.writeNumber(BigDecimal.valueOf(Math.round(ms * 1e3), 3));
+  }
+
+  /** Names of fields, encoded once. */
+  private static final class Names {
+    static final SerializedString OP = new SerializedString("op");
+    static final SerializedString MODEL = new SerializedString("model");
+    static final SerializedString WORKER = new SerializedString("worker");
+    static final SerializedString DP_RANK = new SerializedString("dpRank");
+    static final SerializedString CONVERSATION = new SerializedString("conversation");
+    static final SerializedString TOOK_MS = new SerializedString("tookMs");
+    static final SerializedString FIRST_TOKEN_MS = new SerializedString("firstTokenMs");
+    static final SerializedString INPUT_TOKENS = new SerializedString("inputTokens");
+    static final SerializedString OUTPUT_TOKENS = new SerializedString("outputTokens");
+    static final SerializedString CACHED_TOKENS = new SerializedString("cachedTokens");
+    static final SerializedString MATCHED_TOKENS = new SerializedString("matchedTokens");
+    static final SerializedString BLOCKS_OF = new SerializedString("blocksOf");
+    static final SerializedString TOKENS_PER_BLOCK = new SerializedString("tokensPerBlock");
+    static final SerializedString BEHIND = new SerializedString("behind");
+    static final SerializedString BLOCKS = new SerializedString("blocks");
+
+    private Names() {}
   }
 }

@@ -126,7 +126,7 @@ final class ServedRequestParser {
       case "blocksOf" -> form = form(text(name, value));
       case "tokensPerBlock" -> tokensPerBlock = integer(name, value);
       case "behind" -> behind = integer64(name, value);
-      case "blocks" -> blocks = longs(name, value);
+      case "blocks" -> blocks = names(name, value);
       default -> json.skipChildren(); // of a later version
     }
   }
@@ -164,9 +164,17 @@ final class ServedRequestParser {
         name + " must be an integer from 0 to " + Integer.MAX_VALUE);
   }
 
-  private LongArrayList longs(String name, JsonToken value) throws IOException {
+  /** Names in base64, or numbers, as recordings had them earlier. */
+  private LongArrayList names(String name, JsonToken value) throws IOException {
+    if (value == JsonToken.VALUE_STRING) {
+      long[] names = BlockNames.parse(json.getText());
+      if (names == null) {
+        throw new InvalidRecordingException(name + " must be base64 of 8 bytes a block");
+      }
+      return LongArrayList.wrap(names);
+    }
     if (value != JsonToken.START_ARRAY) {
-      throw new InvalidRecordingException(name + " must be an array");
+      throw new InvalidRecordingException(name + " must be a text or an array");
     }
     LongArrayList all = new LongArrayList();
     for (JsonToken next = json.nextToken(); next != JsonToken.END_ARRAY; next = json.nextToken()) {

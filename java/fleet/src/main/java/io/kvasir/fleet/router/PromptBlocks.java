@@ -82,7 +82,7 @@ final class PromptBlocks {
     return hashesGiven || prompt.form() == PromptSource.Form.TOKENS || knownTokens != null;
   }
 
-  /** Tokens of the prompt; where it has none, what four bytes of text to a token come to. */
+  /** Tokens of the prompt; if it has none, one for every four bytes of its text. */
   int countTokens() {
     List<int[]> tokens = tokens();
     if (tokens != null) {

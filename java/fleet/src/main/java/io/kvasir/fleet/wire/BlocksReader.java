@@ -190,7 +190,7 @@ final class BlocksReader {
     blocks.setMedium(reader.bytes(), reader.valueFrom(), reader.valueFrom() + length);
   }
 
-  /** Nothing, or an empty text, states no locality; what is no text is no local one. */
+  /** A missing or empty text states no locality; any other type is not local. */
   private void readLocality() throws SkipException {
     int begin = reader.position();
     WireType type = reader.next();

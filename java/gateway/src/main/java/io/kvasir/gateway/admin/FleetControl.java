@@ -41,7 +41,7 @@ public interface FleetControl {
   boolean cordon(String name, boolean cordoned);
 
   /**
-   * Changes a worker's weight beside the others.
+   * Changes a worker's weight relative to the others.
    *
    * @param name the worker
    * @param weight the weight, above 0 and at most 1

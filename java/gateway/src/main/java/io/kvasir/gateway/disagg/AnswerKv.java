@@ -60,7 +60,7 @@ public final class AnswerKv {
   /**
    * A conversation: nothing of one reaches another one.
    *
-   * @param client who has it
+   * @param client the client that it belongs to
    * @param model the model that requests name
    * @param scope adapter and salt
    * @param id the id that requests name

@@ -21,7 +21,7 @@ final class DisaggSignature {
   private static final String ALGORITHM = "HmacSHA256";
   private static final String STATE = "encoded_opaque_state";
 
-  /** The field of the context server's address: a text, or a list of which the first counts. */
+  /** The field of the context server's address: a text, or a list whose first entry counts. */
   static final String ENDPOINT = "ctx_info_endpoint";
 
   private final SecretKeySpec key;

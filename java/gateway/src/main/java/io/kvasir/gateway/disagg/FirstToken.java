@@ -2,7 +2,7 @@ package io.kvasir.gateway.disagg;
 
 import io.kvasir.gateway.openai.BodyField;
 
-/** A request of which only the first token is computed, and answered as a whole. Stateless. */
+/** A request for the first token alone, answered as a whole. Stateless. */
 final class FirstToken {
 
   private static final String RESPONSES = "/v1/responses";

@@ -126,7 +126,7 @@ public final class Transfers implements AutoCloseable {
   }
 
   /**
-   * A transfer has failed: what is known of its worker can be wrong.
+   * A transfer has failed; the facts about its worker can be outdated.
    *
    * @param worker the prefill worker
    */

@@ -267,7 +267,7 @@ public final class EventPump implements AutoCloseable {
     }
   }
 
-  /** Replaces all sockets. What fails here is tried again. */
+  /** Replaces all sockets. Failed ones are tried again. */
   private void reopen() {
     try {
       for (Entry entry : entries) {

@@ -135,8 +135,8 @@ final class WriteOnlyPublisher implements AutoCloseable {
   }
 
   /**
-   * Sends a message to all subscribers that are connected. What cannot be sent at once waits; a
-   * subscriber for which too much waits is closed.
+   * Sends a message to all subscribers that are connected. Bytes that cannot be sent at once wait;
+   * a subscriber with too many of them is closed.
    *
    * @param frames the frames of the message
    */

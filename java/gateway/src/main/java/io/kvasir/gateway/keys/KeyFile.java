@@ -105,8 +105,8 @@ public final class KeyFile {
   }
 
   /**
-   * Changes a file, which no other caller of this changes meanwhile, in any process: a lock on a
-   * file beside it, which stays, sees to that.
+   * Changes a file. A lock on a second file, which stays, keeps all other callers in all processes
+   * from changing it at the same time.
    *
    * @param file its path; a file that is missing has no keys
    * @param change makes the keys that the file is to have of those that it has; null to leave it

@@ -14,9 +14,9 @@ import org.jspecify.annotations.Nullable;
  * The keys that a gateway accepts: those of a file, and one of its own for its own requests.
  *
  * <p>A key is found by the SHA-256 of what a request presents: one hash and one look-up, whether
- * the key is right, wrong or missing. Time can only depend on digests, and who can choose a digest
- * has the key. A slow hash would not make 256 random bits harder to guess, and strangers could keep
- * the gateway busy with it.
+ * the key is right, wrong or missing. Time can only depend on digests, and choosing a digest
+ * requires the key. A slow hash would not make 256 random bits harder to guess, and strangers could
+ * keep the gateway busy with it.
  *
  * <p>Thread-safe.
  */

@@ -8,8 +8,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Ends the process when a thread ends that must live: a gateway without its event loops, or without
  * the threads of its sockets, would look healthy and do nothing, whereas a supervisor starts an
- * ended process again. So does an error of the virtual machine in any thread. What else ends a
- * thread is logged.
+ * ended process again. So does an error of the virtual machine in any thread. Other ends of threads
+ * are logged.
  *
  * <p>Thread-safe.
  */

@@ -22,8 +22,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Records the traffic of a gateway to a file, for {@code kvasir replay --recording}: the requests
  * that were served, by the names of their blocks, and the block events of the engines. It has no
- * text and no tokens. A slow disk delays no request: what finds the queue full is counted instead
- * of written.
+ * text and no tokens. A slow disk delays no request: events that find the queue full are counted
+ * instead of written.
  *
  * <p>Thread-safe.
  */
@@ -75,12 +75,12 @@ public final class TrafficRecording implements AutoCloseable {
   }
 
   /**
-   * Records a request. O(log n) for n blocks that earlier requests have, O(1) for each other one.
+   * Records a request. O(1).
    *
    * @param request the request, none of whose blocks counts as known
    */
   public void request(ServedRequest request) {
-    if (recorder != null && !recorded.record(request, recorder) && !saidEnd) {
+    if (recorder != null && !recorder.record(recorded.event(request)) && !saidEnd) {
       sayEnd(recorder);
     }
   }

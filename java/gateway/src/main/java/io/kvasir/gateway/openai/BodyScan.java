@@ -114,8 +114,8 @@ public final class BodyScan {
   }
 
   /**
-   * {@return the largest of the limits of output tokens, of which endpoints obey different ones; 0
-   * if the body has none}
+   * {@return the largest of the limits of output tokens, since endpoints obey different ones; 0 if
+   * the body has none}
    */
   public int largestOutputLimit() {
     int largest = 0;

@@ -95,9 +95,7 @@ final class BodyScanner {
     }
   }
 
-  /**
-   * Reads a field that is decoded later. What it takes then is bounded here, before it takes it.
-   */
+  /** Reads a field that is decoded later. The memory for that is bounded here. */
   private void readDecoded(BodyField field, int first) throws JsonException, InvalidBodyException {
     int elementsBefore = json.elements();
     int numbersBefore = json.numbers();

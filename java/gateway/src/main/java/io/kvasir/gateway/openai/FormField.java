@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Finds the first field of a name in a form that arrives in chunks of any size, and whether there
- * is another one: other readers take the last. What is not a form has no such field.
+ * is another one: other readers take the last. Other bodies have no such field.
  *
  * <p>Memory: a field's head and value, {@value #MAX_BYTES} bytes at most. Time: O(bytes). Not
  * thread-safe.

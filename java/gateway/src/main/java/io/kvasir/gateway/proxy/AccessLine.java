@@ -7,8 +7,8 @@ import java.io.IOException;
 import java.util.List;
 
 /**
- * Writes one request's line of the access log: the names and forms of its fields. What is not known
- * is left out. Used by one thread.
+ * Writes one request's line of the access log: the names and forms of its fields. Unknown values
+ * are left out. Used by one thread.
  */
 final class AccessLine {
 

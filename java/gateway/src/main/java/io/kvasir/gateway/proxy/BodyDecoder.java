@@ -8,8 +8,8 @@ import java.io.InputStream;
 import java.util.Arrays;
 
 /**
- * Decodes coded bodies into memory. What is decoded counts against the budget before it is
- * allocated, and has the same cap as a body that is not coded. Stateless.
+ * Decodes coded bodies into memory. Decoded bytes count against the budget before they are
+ * allocated, and have the same cap as a body that is not coded. Stateless.
  */
 final class BodyDecoder {
 

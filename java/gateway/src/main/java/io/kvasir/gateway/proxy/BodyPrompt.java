@@ -10,7 +10,7 @@ import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The prompt of a body, decoded once and only if a policy needs more than its text. What is decoded
+ * The prompt of a body, decoded once and only if a policy needs more than its text. Decoded text
  * counts against the budget.
  *
  * <p>Thread-safe.

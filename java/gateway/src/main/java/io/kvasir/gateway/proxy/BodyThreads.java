@@ -23,6 +23,8 @@ public final class BodyThreads implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(BodyThreads.class);
   private static final int IDLE_SECONDS = 10;
   private static final int CLOSE_SECONDS = 10;
+  private static final int MAX_THREADS = 4;
+  private static final int MAX_WAITING = 256;
 
   private final ThreadPoolExecutor threads;
   private final int maxOfClient;
@@ -51,6 +53,12 @@ public final class BodyThreads implements AutoCloseable {
               return thread;
             });
     threads.allowCoreThreadTimeOut(true);
+  }
+
+  /** {@return as many threads as leave cores for event loops} */
+  public static BodyThreads ofMachine() {
+    int cores = Runtime.getRuntime().availableProcessors();
+    return new BodyThreads(Math.max(1, Math.min(MAX_THREADS, cores / 2)), MAX_WAITING);
   }
 
   /**

@@ -71,7 +71,7 @@ final class EarlierAnswer {
             : new Conversation(client(inbound), inbound.model(), inbound.scope(), id);
   }
 
-  /** Who the client is: its address and what it proves itself by, as a digest. */
+  /** The identity of the client: a digest of its address and its credentials. */
   private static String client(Inbound inbound) {
     Headers headers = inbound.headers();
     StringBuilder client = new StringBuilder(inbound.head().client());

@@ -47,7 +47,7 @@ enum Endpoint {
     this.generates = generates;
   }
 
-  /** The path; of {@link #OTHER}, what it begins with. */
+  /** The path; the prefix of all paths of {@link #OTHER}. */
   String path() {
     return path;
   }

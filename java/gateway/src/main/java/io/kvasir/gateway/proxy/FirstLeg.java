@@ -51,8 +51,8 @@ interface FirstLeg {
   void onFailed(boolean sent);
 
   /**
-   * The worker that answers reports a failure that can be the transfer's. If so, and if it is the
-   * first time, the transfer is given up and {@link #place} begins anew.
+   * The worker that answers reports a failure that the transfer can have caused. If so, the first
+   * time, the transfer is given up and {@link #place} begins again.
    *
    * @return whether the failure may not be the worker's
    */

@@ -26,7 +26,7 @@ final class FormModel {
     this.clear = clear;
   }
 
-  /** {@return the model of a body of which nothing was read; null if it is no form} */
+  /** {@return the model of a body that has not been read yet; null if it is no form} */
   static @Nullable FormModel of(RequestHead head, OwnAnswers answers) {
     List<String> types = head.headers().all("content-type");
     String type = types.isEmpty() ? null : types.get(0);

@@ -76,7 +76,7 @@ final class NamedModel {
     return false;
   }
 
-  /** The reply to a request that names its model twice, of which engines take the last name. */
+  /** The reply to a request that names its model twice; engines would take the last name. */
   static Problem repeated() {
     return Problem.invalid(FIELD, FIELD + " must not be repeated");
   }

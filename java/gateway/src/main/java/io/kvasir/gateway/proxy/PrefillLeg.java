@@ -131,7 +131,7 @@ final class PrefillLeg implements ReplyListener {
     loop.execute(() -> onRead(received));
   }
 
-  /** Reads an answer on any thread; what runs gives it to the receiver. */
+  /** Reads an answer on any thread; the result passes it to the receiver when run. */
   private Runnable read(byte[] answer) {
     try {
       PrefillAnswer read = PrefillAnswer.of(answer);

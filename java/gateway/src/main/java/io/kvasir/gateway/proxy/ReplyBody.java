@@ -19,7 +19,7 @@ interface ReplyBody {
    * @param exchange the request, whose reply may have begun with an earlier attempt
    * @param choice the worker that answers
    * @param run receives the ids of stored responses
-   * @return the body, of which nothing has arrived
+   * @return the body, before any of it has arrived
    */
   static ReplyBody of(
       Exchange exchange,

@@ -31,8 +31,7 @@ final class ReplyMemory {
   }
 
   /**
-   * Counts what is kept now, if that is more than ever before: what was kept can wait for a slow
-   * client.
+   * Counts the bytes kept now, if they are more than ever before; they can wait for a slow client.
    *
    * @param bytes all that is kept of the reply
    * @return false if the budget has no room

@@ -45,7 +45,7 @@ final class ResponseOwners {
   }
 
   /**
-   * Begins to ask the workers for an object, each of which is a request to each of them.
+   * Begins a search: the workers are asked for an object, with one request each.
    *
    * @param client the client's address
    * @return false if {@value #MAX_SEARCHES} searches are in progress, or a quarter of them for the

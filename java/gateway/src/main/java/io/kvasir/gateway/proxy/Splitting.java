@@ -56,7 +56,7 @@ final class Splitting {
     return prefills == null || prefills.workers().isEmpty() ? null : prefills;
   }
 
-  /** The number of a request's answers, for each of which a transfer can need a number. */
+  /** The number of a request's answers; each can need a number for its transfer. */
   static int transfers(Inbound inbound, BodyScan body) {
     int answers = (int) Math.min(TransferIds.MOST, (long) body.prompt().count() * body.n());
     return inbound.endpoint() == Endpoint.GENERATE ? Math.max(answers, OF_GENERATE) : answers;

@@ -57,7 +57,7 @@ record StoredObject(String collection, String id) {
     return file == null ? null : new StoredObject(FILES, file);
   }
 
-  /** Whether it is a response, of which workers are known to be asked by id only. */
+  /** Whether it is a response, which workers can be asked for by id only. */
   boolean isResponse() {
     return collection.equals(RESPONSES);
   }

@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The beginning of a body that is streamed. A request takes a place in service, and a connection to
  * an engine, only when {@value #FIRST_BYTES} bytes or all of its body are here, and of a form the
- * field that names the model if nothing else decides which workers serve the request. What waits
- * counts against the budget. A body that looks like JSON is refused, because no such body passes
+ * field that names the model if nothing else decides which workers serve the request. Waiting bytes
+ * count against the budget. A body that looks like JSON is refused, because no such body passes
  * unread.
  *
  * <p>Confined to the exchange's event loop.

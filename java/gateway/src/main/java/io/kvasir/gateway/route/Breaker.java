@@ -213,7 +213,7 @@ public final class Breaker {
   }
 
   /**
-   * A failure turned out to be the request's own fault. What it has caused is undone.
+   * A failure turned out to be the request's own fault. Its effects are undone.
    *
    * @param failure what was counted
    * @param nowNs the current time, in nanoseconds

@@ -273,7 +273,7 @@ public final class FleetWorker {
     return failures;
   }
 
-  /** Its engine answers after it did not: what is known of the time before can be wrong. */
+  /** Its engine answers again after it did not; earlier observations can be wrong. */
   void onRecovered(long nowNs) {
     recoveries.incrementAndGet();
     membership.begin(nowNs);

@@ -243,7 +243,7 @@ public final class FollowedRanks implements AutoCloseable {
 
   /**
    * A worker that was gone may hold nothing any more. Only a replay would show it without delay. If
-   * its events have started over since, what is known is of its new life.
+   * its events have started over since, the blocks known are those of its new life.
    */
   private void forgetUnproven(FleetWorker worker, Followed followed) {
     followed.forgets = true;

@@ -49,7 +49,7 @@ public final class Membership {
     cordoned = now;
   }
 
-  /** {@return its weight beside other workers, above 0 and at most 1; see {@link Shares}} */
+  /** {@return its weight relative to other workers, above 0 and at most 1; see {@link Shares}} */
   public double weight() {
     return weight;
   }

@@ -53,7 +53,7 @@ final class AbsentWays {
     this.lives = lives;
   }
 
-  /** Whether it has begun anew as often as when this was learned. */
+  /** Whether it has started as often as when this was learned. */
   boolean isOf(long now) {
     return lives == now;
   }

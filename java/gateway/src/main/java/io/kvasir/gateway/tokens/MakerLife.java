@@ -7,7 +7,7 @@ import io.kvasir.gateway.route.FleetWorker;
  * of the same name can have another. Immutable.
  *
  * @param maker the maker
- * @param lives how often it had begun anew
+ * @param lives how often it had restarted
  */
 record MakerLife(TokenMaker maker, long lives) {
 
@@ -21,7 +21,7 @@ record MakerLife(TokenMaker maker, long lives) {
     return of(new TokenMaker.Engine(worker));
   }
 
-  /** Whether the maker has not begun anew since. */
+  /** Whether the maker has not restarted since. */
   boolean lasts() {
     return maker.lives() == lives;
   }

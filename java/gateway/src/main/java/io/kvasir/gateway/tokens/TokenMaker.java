@@ -17,7 +17,7 @@ sealed interface TokenMaker {
   /** Where it is asked. */
   Upstream upstream();
 
-  /** How often it has begun anew: its tokenizer can be another one then. */
+  /** How often it has restarted; each time its tokenizer can have changed. */
   long lives();
 
   /** A question is over. */

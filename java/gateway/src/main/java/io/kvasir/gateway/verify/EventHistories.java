@@ -9,10 +9,10 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * An index behind event streams that notes of which ranks it has all blocks. It does not have them
- * if the rank is cleared while it is hidden, which is what a stream does whose events are gone,
- * those before its first one among them; or if the parent of a stored block is unknown, or there is
- * no room for it. A rank that is removed starts over. Thread-safe.
+ * An index behind event streams that notes the ranks whose blocks it has completely. It lacks some
+ * if the rank is cleared while it is hidden, as a stream does whose events are lost, including
+ * those before its first one; if the parent of a stored block is unknown; or if there is no room
+ * for it. A rank that is removed starts over. Thread-safe.
  */
 public final class EventHistories extends ForwardingIndex {
 

@@ -7,9 +7,9 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether engines store the tokens that the gateway expects of a prompt. A client's field of which
- * the gateway does not know can make an engine store others, so a client has one vote however many
- * requests it sends, and the verdict needs several votes where several clients are there.
+ * Whether engines store the tokens that the gateway expects of a prompt. A field that the gateway
+ * does not know can make an engine store others, so a client has one vote however many requests it
+ * sends, and the verdict needs several votes if there are several clients.
  *
  * <p>Tokens are contradicted by {@value #MIN_CONTRADICTIONS} prompts of clients without an
  * agreement if these are more clients than those with one, and three of them or all that there are.

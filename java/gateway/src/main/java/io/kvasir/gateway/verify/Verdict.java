@@ -8,7 +8,7 @@ public enum Verdict {
   UNKNOWN,
   /** It agrees with what was seen. */
   CONFIRMED,
-  /** It does not: what relies on it is switched off. */
+  /** It does not; features that rely on it are switched off. */
   CONTRADICTED;
 
   /** {@return the name in reports} */

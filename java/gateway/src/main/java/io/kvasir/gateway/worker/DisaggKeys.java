@@ -12,21 +12,20 @@ import org.jspecify.annotations.Nullable;
 /** Reads the keys of a worker that serves one part of requests. Used once, by one thread. */
 final class DisaggKeys {
 
-  private static final String ROLE = "role";
-  private static final String DISAGG = "disagg";
-  private static final String BOOTSTRAP = "bootstrap";
-  private static final String BOOTSTRAP_PORT = "bootstrap_port";
-  private static final String SIDE_CHANNEL = "side_channel";
-  private static final String ENGINE_ID = "engine_id";
-  private static final String TP_SIZE = "tp_size";
+  static final String ROLE = "role";
+  static final String DISAGG = "disagg";
+  static final String BOOTSTRAP = "bootstrap";
+  static final String BOOTSTRAP_PORT = "bootstrap_port";
+  static final String SIDE_CHANNEL = "side_channel";
+  static final String ENGINE_ID = "engine_id";
+  static final String TP_SIZE = "tp_size";
 
   /** The keys. */
-  static final List<String> KEYS =
+  private static final List<String> KEYS =
       List.of(ROLE, DISAGG, BOOTSTRAP, BOOTSTRAP_PORT, SIDE_CHANNEL, ENGINE_ID, TP_SIZE);
 
   private static final List<String> OF_BOOTSTRAP = List.of(BOOTSTRAP, BOOTSTRAP_PORT);
   private static final List<String> OF_PUSH = List.of(SIDE_CHANNEL, ENGINE_ID, TP_SIZE);
-  private static final int MAX_TP_SIZE = 1_024;
 
   private static final Pattern HOST_PORT =
       Pattern.compile("(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9._-]+)(?::(\\d{1,5}))?");
@@ -73,7 +72,7 @@ final class DisaggKeys {
     if (values.containsKey(BOOTSTRAP_PORT) && values.containsKey(BOOTSTRAP)) {
       throw new IllegalArgumentException("only one of bootstrap and bootstrap_port must be given");
     }
-    HostPort bootstrap = hostPort(BOOTSTRAP, number(BOOTSTRAP_PORT, HostPort.MAX, 0));
+    HostPort bootstrap = hostPort(BOOTSTRAP, number(BOOTSTRAP_PORT, 0));
     HostPort sideChannel = hostPort(SIDE_CHANNEL, DisaggSpec.SIDE_CHANNEL_PORT);
     return new DisaggSpec(
         role,
@@ -83,7 +82,7 @@ final class DisaggKeys {
         sideChannel.host,
         sideChannel.port,
         engineId(prefill && dialect == DisaggDialect.NIXL_PUSH, ranks),
-        number(TP_SIZE, MAX_TP_SIZE, 1));
+        number(TP_SIZE, 1));
   }
 
   private record HostPort(String host, int port) {
@@ -177,17 +176,9 @@ final class DisaggKeys {
     return id;
   }
 
-  private int number(String key, int maximum, int otherwise) {
+  private int number(String key, int otherwise) {
     String text = text(key);
-    if (text == null) {
-      return otherwise;
-    }
-    int value = text.matches("[0-9]{1,7}") ? Integer.parseInt(text) : 0;
-    if (value < 1 || value > maximum) {
-      throw new IllegalArgumentException(
-          key + " must be 1 to " + maximum + ", not '" + Errors.shown(text) + "'");
-    }
-    return value;
+    return text == null ? otherwise : WorkerKey.number(key, text);
   }
 
   private @Nullable String text(String key) {

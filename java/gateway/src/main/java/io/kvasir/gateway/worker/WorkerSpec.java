@@ -6,8 +6,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An engine behind HTTP, as an operator describes it. Immutable. What is not stated follows from
- * what the engine says; see {@link WorkerProfile}.
+ * An engine behind HTTP, as an operator describes it. Immutable. The gateway asks the engine for
+ * whatever the operator omits; see {@link WorkerProfile}.
  *
  * @param url scheme, host, optional port and path, without a slash at the end
  * @param flavor the kind of engine
@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  *     if only the worker itself does
  * @param apiKey what the engine demands of its clients; null if nothing is stated
  * @param disagg the part of requests that it serves
- * @param weight its weight beside other workers, above 0 and at most 1
+ * @param weight its weight relative to other workers, above 0 and at most 1
  */
 public record WorkerSpec(
     URI url,

@@ -10,7 +10,6 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import java.util.regex.Matcher;
@@ -21,42 +20,12 @@ import org.jspecify.annotations.Nullable;
 /** Reads the description of a worker: {@code URL[,KEY=VALUE]...}. Used once, by one thread. */
 final class WorkerSpecParser {
 
-  /** Most tokens of a block. */
-  private static final int MAX_BLOCK_SIZE = 1 << 20;
-
   private static final String RENDERER = "renderer";
   private static final String WEIGHT = "weight";
   private static final String API_KEY = "api_key";
   private static final String API_KEY_FILE = "api_key_file";
   private static final String API_KEY_ENV = "api_key_env";
   private static final String OF_RENDERER = RENDERER + "_";
-
-  private static final Set<String> LISTS = Set.of("events", "replay", WorkerSpec.FORWARD_PASSES);
-  private static final List<String> KEYS =
-      Stream.concat(
-              Stream.of(
-                  "flavor",
-                  "ranks",
-                  "events",
-                  "replay",
-                  "topic",
-                  "bind",
-                  "block_size",
-                  "lb",
-                  "rank_offset",
-                  "ranks_per_node",
-                  "poll",
-                  WorkerSpec.FORWARD_PASSES,
-                  RENDERER,
-                  WEIGHT,
-                  API_KEY,
-                  API_KEY_FILE,
-                  API_KEY_ENV,
-                  OF_RENDERER + API_KEY,
-                  OF_RENDERER + API_KEY_FILE,
-                  OF_RENDERER + API_KEY_ENV),
-              DisaggKeys.KEYS.stream())
-          .toList();
 
   /** Paths of engines' endpoints, which operators copy into the URL. */
   private static final Pattern ENDPOINT =
@@ -78,14 +47,15 @@ final class WorkerSpecParser {
     for (int i = 1; i < parts.length; i++) {
       int equals = parts[i].indexOf('=');
       String key = equals < 0 ? parts[i] : parts[i].substring(0, equals);
-      if (equals < 0 || !KEYS.contains(key)) {
+      WorkerKey known = WorkerKey.named(key);
+      if (equals < 0 || known == null) {
         throw new IllegalArgumentException(
             "must be URL[,KEY=VALUE]... with the keys "
-                + String.join(", ", KEYS)
+                + String.join(", ", WorkerKey.all().stream().map(WorkerKey::name).toList())
                 + unknown(parts[i - 1], equals < 0 ? null : key));
       }
       List<String> all = values.computeIfAbsent(key, any -> new ArrayList<>());
-      if (!all.isEmpty() && !LISTS.contains(key)) {
+      if (!all.isEmpty() && known.kind() != WorkerKey.Kind.TEXTS) {
         throw new IllegalArgumentException(key + " must not be repeated");
       }
       if (all.size() == WorkerSpec.MAX_RANKS) {
@@ -109,14 +79,14 @@ final class WorkerSpecParser {
     EngineFlavor stated = choice("flavor", EngineFlavor.values(), EngineFlavor::id, null);
     EngineFlavor flavor = stated == null ? EngineFlavor.VLLM : stated;
     URI engine = url("the URL", url);
-    int ranks = number("ranks", 1, WorkerSpec.MAX_RANKS, 0);
+    int ranks = number("ranks", 0);
     return new WorkerSpec(
         engine,
         flavor,
         ranks,
         choice("lb", LoadBalancing.values(), LoadBalancing::id, null),
-        number("rank_offset", 0, WorkerSpec.MAX_RANKS - 1, -1),
-        number("block_size", 1, MAX_BLOCK_SIZE, 0),
+        number("rank_offset", -1),
+        number("block_size", 0),
         events(),
         flag("poll"),
         patterns(WorkerSpec.FORWARD_PASSES),
@@ -162,7 +132,7 @@ final class WorkerSpecParser {
   }
 
   private @Nullable EventOptions events() {
-    int ranksPerNode = number("ranks_per_node", 1, WorkerSpec.MAX_RANKS, 0);
+    int ranksPerNode = number("ranks_per_node", 0);
     boolean bind = flag("bind");
     String topic = text("topic");
     if (!values.containsKey("events")
@@ -219,17 +189,9 @@ final class WorkerSpecParser {
             + "'");
   }
 
-  private int number(String key, int minimum, int maximum, int otherwise) {
+  private int number(String key, int otherwise) {
     String text = text(key);
-    if (text == null) {
-      return otherwise;
-    }
-    int value = text.matches("[0-9]{1,7}") ? Integer.parseInt(text) : -1;
-    if (value < minimum || value > maximum) {
-      throw new IllegalArgumentException(
-          key + " must be " + minimum + " to " + maximum + ", not '" + Errors.shown(text) + "'");
-    }
-    return value;
+    return text == null ? otherwise : WorkerKey.number(key, text);
   }
 
   private @Nullable RendererSpec renderer() {
@@ -287,7 +249,7 @@ final class WorkerSpecParser {
   }
 
   /** A URL without the parts in which it can have a password or a key. */
-  private static String withoutSecrets(String url) {
+  static String withoutSecrets(String url) {
     return url.replaceFirst("//[^/]*@", "//...@").replaceFirst("[?#].*", "?...");
   }
 }

@@ -133,7 +133,7 @@ public final class ZmtpLoop implements AutoCloseable {
     }
   }
 
-  /** The buffer for reads; what it has left belongs to this connection. */
+  /** The buffer for reads; its remaining bytes belong to this connection. */
   ByteBuffer buffer(ZmtpConnection connection) {
     ZmtpConnection before = reader;
     if (before != connection) {

@@ -97,7 +97,8 @@ class PackagesTest {
     Path unpacked = folder.resolve("deb");
     check("dpkg-deb", "-x", deb, unpacked.toString());
     assertThat(check("dpkg-deb", "-f", deb)).contains("Package: kvasir\n", "libc6 (>= 2.");
-    assertThat(check("dpkg-deb", "-I", deb, "conffiles")).isEqualTo("/etc/kvasir/serve.yaml\n");
+    assertThat(check("dpkg-deb", "-I", deb, "conffiles"))
+        .isEqualTo("/etc/kvasir/serve.yaml\n/etc/kvasir/serve.schema.json\n");
     String unit = Files.readString(unpacked.resolve("usr/lib/systemd/system/kvasir.service"));
     assertThat(unit).contains("ExecStart=/usr/bin/kvasir serve --config /etc/kvasir/serve.yaml\n");
     answersAChat(List.of(unpacked.resolve("usr/bin/kvasir").toString()));

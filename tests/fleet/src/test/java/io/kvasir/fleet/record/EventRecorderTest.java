@@ -18,7 +18,6 @@ import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -264,42 +263,6 @@ class EventRecorderTest {
     }
     assertThat(Files.size(file())).isGreaterThanOrEqualTo(100);
     assertThat(numbers(file())).startsWith(0, 1);
-  }
-
-  @Test
-  void anEventIsFlushedWithoutAnotherOneAfterIt() throws IOException {
-    RecorderOptions options =
-        new RecorderOptions(2048, 0, TimeUnit.MILLISECONDS.toNanos(1), 0, 0, 0, false);
-    try (EventRecorder recorder = EventRecorder.open(file(), options)) {
-      recorder.record(numbered(0));
-      Await.until("a flush", () -> recorder.stats().written() > 0);
-      assertThat(numbers(file())).containsExactly(0);
-    }
-  }
-
-  @Test
-  void eventsAreFlushedInTimeThoughMoreWait() throws IOException {
-    CountDownLatch queued = new CountDownLatch(1);
-    CountDownLatch flushed = new CountDownLatch(1);
-    RecorderOptions options = new RecorderOptions(2048, 0, 1, 0, 0, 0, false);
-    try (EventRecorder recorder = EventRecorder.open(file(), options)) {
-      recorder.record(after(queued));
-      for (int i = 0; i < 300; i++) { // these do not fill the buffer
-        recorder.record(numbered(i));
-      }
-      recorder.record(after(flushed));
-      queued.countDown();
-      Await.until("a flush", () -> recorder.stats().written() > 0);
-      flushed.countDown();
-    }
-    assertThat(numbers(file())).hasSize(302);
-  }
-
-  private static JsonEvent after(CountDownLatch latch) {
-    return json -> {
-      Await.opened("the test goes on", latch);
-      numbered(0).writeTo(json);
-    };
   }
 
   @Test

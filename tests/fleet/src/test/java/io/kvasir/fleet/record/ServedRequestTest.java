@@ -49,9 +49,9 @@ class ServedRequestTest {
     assertThat(json(FULL))
         .isEqualTo(
             "{\"op\":\"request\",\"model\":\"m\",\"worker\":\"w\",\"dpRank\":3,\"conversation\":\"c7\","
-                + "\"tookMs\":12.345,\"firstTokenMs\":4.5,\"inputTokens\":40,\"outputTokens\":7,"
+                + "\"tookMs\":12.345,\"firstTokenMs\":4.500,\"inputTokens\":40,\"outputTokens\":7,"
                 + "\"cachedTokens\":16,\"matchedTokens\":32,\"blocksOf\":\"tokens\","
-                + "\"tokensPerBlock\":16,\"blocks\":[-1,4611686018427387904]}");
+                + "\"tokensPerBlock\":16,\"blocks\":\"//////////8AAAAAAAAAQA==\"}");
     assertThat(new ServedRequestReader().read(json(FULL)))
         .usingRecursiveComparison()
         .isEqualTo(FULL);
@@ -61,6 +61,14 @@ class ServedRequestTest {
     assertThat(new ServedRequestReader().read(json(least)))
         .usingRecursiveComparison()
         .isEqualTo(least);
+  }
+
+  /** Recordings had names as numbers first. */
+  @Test
+  void namesThatAreNumbersAreRead() throws IOException {
+    String numbers = json(FULL).replace("\"//////////8AAAAAAAAAQA==\"", "[-1,4611686018427387904]");
+    assertThat(numbers).contains("[-1");
+    assertThat(new ServedRequestReader().read(numbers)).usingRecursiveComparison().isEqualTo(FULL);
   }
 
   private static ServedRequest request(String model, int known, long... blocks) {
@@ -83,7 +91,7 @@ class ServedRequestTest {
     for (ServedRequest request : requests) {
       assertThat(reader.read(json(request))).usingRecursiveComparison().isEqualTo(request);
     }
-    assertThat(json(requests.get(2))).endsWith("\"behind\":5,\"blocks\":[]}");
+    assertThat(json(requests.get(2))).endsWith("\"behind\":5,\"blocks\":\"\"}");
   }
 
   @Test
@@ -139,13 +147,16 @@ class ServedRequestTest {
       delimiter = '|',
       value = {
         "'\"tookMs\":12.345,' | '' | tookMs is missing",
-        "'\"blocks\":[-1,4611686018427387904]' | '\"x\":1' | blocks is missing",
+        "'\"blocks\":\"//////////8AAAAAAAAAQA==\"' | '\"x\":1' | blocks is missing",
         "12.345 | '\"soon\"' | tookMs must be a number of at least 0",
         "'Tokens\":40' | 'Tokens\":0' | inputTokens must be within 1 to 16777216, not 0",
         "'Tokens\":40' | 'Tokens\":4e1' | inputTokens must be an integer from 0 to 2147483647",
         "'Tokens\":40' | 'Tokens\":20' | 'blocks must be at most 1 for inputTokens 20 at 16 tokens a"
             + " block, not 2'",
-        "'[-1,' | '[9223372036854775808,' | blocks must be integers of 64 bits",
+        "'\"//////////8AAAAAAAAAQA==\"' | '[9223372036854775808]' | blocks must be integers of 64 bits",
+        "'\"//////////8AAAAAAAAAQA==\"' | '1' | blocks must be a text or an array",
+        "'AAQA==' | 'AAQA=' | blocks must be base64 of 8 bytes a block",
+        "'//////////8AAAAAAAAAQA==' | 'AAAA' | blocks must be base64 of 8 bytes a block",
         "'\"tokens\"' | '\"words\"' | blocksOf must be tokens or text",
         "'\"worker\":\"w\"' | '\"worker\":1' | worker must be a text",
       })

@@ -39,7 +39,8 @@ public final class NixlPull extends LegServer {
     return leg.body().has("kv_transfer_params") ? serveDecode(leg) : serveWhole(leg);
   }
 
-  private Answer servePrefill(Leg leg) {
+  /** Checks that a request asks a connector of nixl for a prompt alone. */
+  static void needPrefill(Leg leg) {
     leg.fields().need("kv_transfer_params", Fields.OBJECT).end();
     leg.oneToken();
     Fields.of("kv_transfer_params", leg.body().path("kv_transfer_params"))
@@ -50,6 +51,10 @@ public final class NixlPull extends LegServer {
         .need("remote_host", Fields.NULL)
         .need("remote_port", Fields.NULL)
         .end();
+  }
+
+  private Answer servePrefill(Leg leg) {
+    needPrefill(leg);
     int rank = leg.rankHeader(RANKS);
     String id = "cmpl-" + leg.header("X-Request-Id") + "-" + requests.incrementAndGet();
     String engine = "p" + number() + "_dp" + rank;

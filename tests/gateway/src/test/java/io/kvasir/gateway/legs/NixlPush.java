@@ -54,16 +54,7 @@ public final class NixlPush extends LegServer {
   }
 
   private Answer servePrefill(Leg leg) {
-    leg.fields().need("kv_transfer_params", Fields.OBJECT).end();
-    leg.oneToken();
-    Fields.of("kv_transfer_params", leg.body().path("kv_transfer_params"))
-        .need("do_remote_decode", Fields.TRUE)
-        .need("do_remote_prefill", Fields.FALSE)
-        .need("remote_engine_id", Fields.NULL)
-        .need("remote_block_ids", Fields.NULL)
-        .need("remote_host", Fields.NULL)
-        .need("remote_port", Fields.NULL)
-        .end();
+    NixlPull.needPrefill(leg);
     int rank = leg.rankHeader(RANKS);
     String id = leg.header("X-Request-Id");
     String place = engineId(rank) + "@" + HOST + ":" + sideChannel(rank) + "/" + TP_SIZE;

@@ -31,8 +31,8 @@ import java.util.Map;
  *
  * the highest {@code 2 x match - active - waiting} wins; {@link CostPick} draws among equals. This
  * is the cost function of Dynamo's KV router before its pull request 1731, which predicts loads
- * instead. As there, what has been placed is counted on top of a rank's metrics until its next
- * metrics arrive.
+ * instead. As there, placed requests count on top of a rank's metrics until its next metrics
+ * arrive.
  *
  * <p>Thread-safe. Reading the metrics, choosing and counting are one step under this router's
  * monitor.

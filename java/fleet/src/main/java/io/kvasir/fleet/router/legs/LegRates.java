@@ -3,8 +3,8 @@ package io.kvasir.fleet.router.legs;
 import java.util.function.LongSupplier;
 
 /**
- * How often prompts reach the ranks that compute them for others, and answers the ranks that
- * generate them, lately.
+ * How often, recently, prompts have reached the ranks that compute them for others, and answers the
+ * ranks that generate them.
  *
  * <p>Thread-safe.
  */

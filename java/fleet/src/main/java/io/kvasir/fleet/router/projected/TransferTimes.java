@@ -10,8 +10,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The times in which the KV of prompts moves, learned for each pair of a worker that computes
- * prompts and one that answers. A pair of which nothing was observed is expected to be like the
- * other pairs of its prefill worker, and where there is none, like all pairs.
+ * prompts and one that answers. A pair without observations is expected to be like the other pairs
+ * of its prefill worker, or like all pairs if there are none.
  *
  * <p>Observed is the time from the placement of the answer, which follows the end of the prompt, to
  * its first token. The answer's queue and step are in it; they are taken off as they were expected
@@ -26,7 +26,7 @@ final class TransferTimes {
   /** Before any observation: 70,272 bytes a token over a link of 400 Gb/s. */
   static final double PRIOR_MS_PER_TOKEN = 70_272 / 50e6;
 
-  /** Prefill workers of which times are kept; this router does not see when they go. */
+  /** Prefill workers whose times are kept; this router does not see their removal. */
   static final int MOST_PREFILL_WORKERS = 1_024;
 
   /** A pair that was not observed for so long is expected to be more like the others. */
@@ -147,7 +147,7 @@ final class TransferTimes {
     senders.values().forEach(sender -> sender.links.remove(decodeWorker));
   }
 
-  /** The pairs of which times are kept. */
+  /** The number of pairs whose times are kept. */
   int pairs() {
     return senders.values().stream().mapToInt(sender -> sender.links.size()).sum();
   }

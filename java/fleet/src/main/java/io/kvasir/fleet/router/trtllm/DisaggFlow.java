@@ -37,8 +37,8 @@ public final class DisaggFlow {
    * Whether a context server is needed, or the generation server computes what little it lacks
    * itself.
    *
-   * @param matchLength matched tokens of the chosen generation server alone; what others hold does
-   *     not help it. More than the prompt counts as the prompt
+   * @param matchLength matched tokens of the chosen generation server alone; blocks of other
+   *     servers do not help it. Values above the length of the prompt count as that
    * @param promptTokens tokens of the prompt
    * @param maxLocalPrefillLength most tokens that a generation server computes itself
    * @return true if nothing is matched or too much is missing

@@ -8,8 +8,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * The conversations that were used last, by id. Guarded by the router's lock.
  *
- * <p>Bounded twice: by conversations, and by the blocks that all of them remember. What is used
- * least goes first. About 200 bytes a conversation and 60 a remembered block.
+ * <p>Bounded twice: by conversations, and by the blocks that all of them remember. The least
+ * recently used entries are dropped first. About 200 bytes a conversation and 60 a remembered
+ * block.
  */
 final class SessionTable {
 

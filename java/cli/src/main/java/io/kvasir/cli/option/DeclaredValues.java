@@ -1,0 +1,15 @@
+package io.kvasir.cli.option;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Who declares an option, and which values it allows. Immutable.
+ *
+ * @param declaring the class that declares the option
+ * @param least the smallest number: a Long of integers, a Double of others; null if values are no
+ *     numbers, or the range depends on other options
+ * @param most the largest number likewise
+ * @param closed whether only the values for completion are allowed
+ */
+record DeclaredValues(
+    Class<?> declaring, @Nullable Number least, @Nullable Number most, boolean closed) {}

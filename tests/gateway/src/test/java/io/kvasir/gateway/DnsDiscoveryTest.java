@@ -1,0 +1,237 @@
+package io.kvasir.gateway;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.kvasir.gateway.admin.FleetControl;
+import io.kvasir.gateway.route.FleetWorker;
+import io.kvasir.gateway.worker.DnsWorkers;
+import io.kvasir.gateway.worker.WorkerSpec;
+import io.kvasir.testing.harness.Await;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.TreeSet;
+import java.util.function.Function;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/** Workers that come and go with what DNS lists. */
+class DnsDiscoveryTest {
+
+  private static final DnsWorkers NAME = DnsWorkers.parse("dns+http://vllm:8000", null);
+  private static final DnsWorkers OTHER = DnsWorkers.parse("dns+http://sglang:80", null);
+  private static final long NEVER = Long.MAX_VALUE;
+
+  /** DNS with the hosts of each name; a name without hosts is not found. */
+  private static final class FakeDns implements NameLookup {
+
+    final Map<String, List<String>> hosts = new HashMap<>();
+
+    @Override
+    public List<InetSocketAddress> find(DnsWorkers workers) throws IOException {
+      List<String> found = hosts.get(workers.name());
+      if (found == null) {
+        throw new UnknownHostException(workers.name());
+      }
+      return found.stream()
+          .map(host -> InetSocketAddress.createUnresolved(host, workers.port()))
+          .toList();
+    }
+  }
+
+  /** The workers of a gateway, with a line for each change. */
+  private static final class Workers implements FleetControl {
+
+    final TreeSet<String> names = new TreeSet<>();
+    final List<String> changes = new ArrayList<>();
+
+    @Override
+    public List<FleetWorker> leaving() {
+      return List.of();
+    }
+
+    @Override
+    public Change put(WorkerSpec spec) {
+      if (spec.name().startsWith("bad")) {
+        throw new IllegalArgumentException("does not fit");
+      }
+      changes.add("+" + spec.name());
+      return names.add(spec.name()) ? Change.ADDED : Change.NONE;
+    }
+
+    @Override
+    public boolean remove(String name) {
+      changes.add("-" + name);
+      return names.remove(name);
+    }
+
+    @Override
+    public boolean cordon(String name, boolean cordoned) {
+      throw new AssertionError(name);
+    }
+
+    @Override
+    public boolean weigh(String name, double weight) {
+      throw new AssertionError(name);
+    }
+  }
+
+  private final FakeDns dns = new FakeDns();
+  private final Workers workers = new Workers();
+  private final DnsDiscovery discovery = new DnsDiscovery(dns, NEVER);
+
+  private List<String> use(DnsWorkers... names) {
+    return discovery.use(
+        List.of(WorkerSpec.parse("http://fixed:1")),
+        List.of(names),
+        specs -> specs.stream().map(WorkerSpec::name).toList());
+  }
+
+  private void look() {
+    discovery.lookAgain(workers);
+  }
+
+  @Test
+  void theStartHasWhatDnsLists() {
+    dns.hosts.put("vllm", List.of("a", "b"));
+    assertThat(use(NAME)).containsExactly("fixed:1", "a:8000", "b:8000");
+    look();
+    assertThat(workers.changes).isEmpty();
+    assertThat(discovery.workers()).isEqualTo(2);
+  }
+
+  @Test
+  void enginesComeAtOnceAndGoAfterTwoAnswersWithoutThem() {
+    dns.hosts.put("vllm", List.of("a", "b"));
+    use(NAME);
+    dns.hosts.put("vllm", List.of("b", "c"));
+    look();
+    assertThat(workers.changes).containsExactly("+c:8000");
+    look();
+    assertThat(workers.changes).containsExactly("+c:8000", "-a:8000");
+    look();
+    assertThat(workers.changes).hasSize(2);
+  }
+
+  @Test
+  void oneThatIsBackInTimeStays() {
+    dns.hosts.put("vllm", List.of("a", "b"));
+    use(NAME);
+    for (int i = 0; i < 3; i++) {
+      dns.hosts.put("vllm", List.of("b"));
+      look();
+      dns.hosts.put("vllm", List.of("a", "b"));
+      look();
+    }
+    assertThat(workers.changes).isEmpty();
+  }
+
+  @Test
+  void aFailedLookupChangesNothing() {
+    dns.hosts.put("vllm", List.of("a"));
+    use(NAME);
+    dns.hosts.clear();
+    for (int i = 0; i < 5; i++) {
+      look();
+    }
+    assertThat(workers.changes).isEmpty();
+    assertThat(discovery.failures()).isEqualTo(5);
+    assertThat(use(NAME)).containsExactly("fixed:1", "a:8000");
+  }
+
+  @Test
+  void aNameThatIsUnknownAtTheStartHasWorkersLater() {
+    assertThat(use(NAME)).containsExactly("fixed:1");
+    dns.hosts.put("vllm", List.of("a"));
+    look();
+    assertThat(workers.changes).containsExactly("+a:8000");
+  }
+
+  @Test
+  void oneThatCannotBeAWorkerIsTriedAgain() {
+    use(NAME);
+    dns.hosts.put("vllm", List.of("bad", "a"));
+    look();
+    assertThat(workers.names).containsExactly("a:8000");
+    dns.hosts.put("vllm", List.of("a"));
+    look();
+    look();
+    assertThat(workers.changes).containsExactly("+a:8000");
+  }
+
+  @Test
+  void whatAnOperatorRemovedStaysAway() {
+    dns.hosts.put("vllm", List.of("a", "b"));
+    use(NAME);
+    workers.remove("a:8000");
+    workers.changes.clear();
+    look();
+    assertThat(workers.changes).isEmpty();
+  }
+
+  @Test
+  void otherNamesReplaceThoseBefore() {
+    dns.hosts.put("vllm", List.of("a"));
+    dns.hosts.put("sglang", List.of("s"));
+    use(NAME);
+    assertThat(use(OTHER)).containsExactly("fixed:1", "s:80");
+    dns.hosts.put("vllm", List.of("a", "b"));
+    look();
+    assertThat(workers.changes).isEmpty();
+  }
+
+  /** In the end the workers are those of DNS, whatever it answered before. */
+  @Test
+  void randomAnswersLeadToThoseOfDns() {
+    SplittableRandom random = new SplittableRandom(39);
+    dns.hosts.put("vllm", List.of());
+    use(NAME);
+    for (int i = 0; i < 2_000; i++) {
+      if (random.nextInt(4) == 0) {
+        dns.hosts.remove("vllm");
+      } else {
+        dns.hosts.put(
+            "vllm",
+            Stream.of("a", "b", "c", "d", "e").filter(each -> random.nextBoolean()).toList());
+      }
+      look();
+      if (i % 100 == 99 && dns.hosts.containsKey("vllm")) {
+        look();
+        look();
+        assertThat(workers.names)
+            .containsExactlyElementsOf(
+                dns.hosts.get("vllm").stream().map(host -> host + ":8000").toList());
+      }
+    }
+  }
+
+  @Test
+  void aRunningGatewayFollowsDns() {
+    try (ScriptedEngine engine = ScriptedEngine.good();
+        TestGateway gateway =
+            TestGateway.of(List.of("dns+http://localhost:" + engine.port())).start()) {
+      gateway.works();
+      assertThat(engine.received()).isPositive();
+      assertThat(gateway.metrics()).contains("kvasir_dns_workers 1.0");
+      String changed = gateway.gateway().replaceWorkers(List.of(), List.of());
+      assertThat(changed).isEqualTo("0 workers come, 1 go, 0 stay");
+      Await.until("the worker has gone", () -> gateway.admin("/kvasir/workers").json().isEmpty());
+    }
+  }
+
+  @Test
+  void lookupsGoOnUntilTheyAreClosed() {
+    dns.hosts.put("vllm", List.of());
+    try (DnsDiscovery often = new DnsDiscovery(dns, 1)) {
+      Object unused = often.use(List.of(), List.of(NAME), Function.identity());
+      often.start(workers);
+      dns.hosts.put("vllm", List.of("a"));
+      Await.until("a worker", () -> workers.names.contains("a:8000"));
+    }
+  }
+}

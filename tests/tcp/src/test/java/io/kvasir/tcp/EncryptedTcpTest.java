@@ -10,6 +10,7 @@ import io.kvasir.engine.lockstep.LockstepException;
 import io.kvasir.engine.lockstep.Member;
 import io.kvasir.engine.lockstep.RankCollective;
 import io.kvasir.testing.harness.Await;
+import io.kvasir.testing.harness.TestCertificates;
 import io.kvasir.testing.lockstep.RankCollectiveContract;
 import io.kvasir.testing.lockstep.RunningMember;
 import io.kvasir.testing.lockstep.Threads;
@@ -26,6 +27,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.KeyStore;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -45,8 +47,8 @@ class EncryptedTcpTest extends RankCollectiveContract {
   private static final GroupSecret PLAIN = GroupSecret.random();
 
   @TempDir private static Path folder;
-  private static TestCertificates files;
-  private static TestCertificates foreignFiles;
+  private static MemberFiles files;
+  private static MemberFiles foreignFiles;
   private static GroupSecret encrypted;
   private static GroupSecret foreign;
 
@@ -54,10 +56,24 @@ class EncryptedTcpTest extends RankCollectiveContract {
 
   @BeforeAll
   static void makeCertificates() throws Exception {
-    files = TestCertificates.make(folder, "group", "EC");
+    files = MemberFiles.make("group", "EC");
     encrypted = PLAIN.encrypting(files.read());
-    foreignFiles = TestCertificates.make(folder, "foreign", "RSA");
+    foreignFiles = MemberFiles.make("foreign", "RSA");
     foreign = PLAIN.encrypting(foreignFiles.read());
+  }
+
+  /** A certificate that signs itself, and its key. */
+  private record MemberFiles(Path certificate, Path key) {
+
+    static MemberFiles make(String name, String algorithm) {
+      TestCertificates certificates = new TestCertificates(folder);
+      KeyStore keys = certificates.keys(name, algorithm);
+      return new MemberFiles(certificates.certificate(name, keys), certificates.key(name, keys));
+    }
+
+    GroupCertificates read() throws IOException {
+      return GroupCertificates.read(certificate, key, certificate);
+    }
   }
 
   @BeforeEach

@@ -8,7 +8,8 @@ import java.util.concurrent.TimeUnit;
  * What one connection of HTTP/2 may do. Stateless.
  *
  * <p>A stream whose body the gateway does not read has room for {@value #STREAM_BYTES} bytes, and a
- * connection for those of all its streams: one that waits delays none of the others.
+ * connection for {@value #CONNECTION_BYTES} of all its streams, which no budget counts. Bodies wait
+ * only while those of this client, or of all, have no room; then they wait for each other.
  */
 final class Http2Limits {
 
@@ -17,6 +18,9 @@ final class Http2Limits {
 
   /** Bytes of a body that a client may send before they are read. */
   static final int STREAM_BYTES = 64 << 10;
+
+  /** Bytes of all bodies of a connection that a client may send before they are read. */
+  static final int CONNECTION_BYTES = 512 << 10;
 
   /**
    * Requests that a client may take back in {@link #RESET_SECONDS}: each costs the gateway a choice
@@ -40,7 +44,7 @@ final class Http2Limits {
                 .setMaxConcurrentStreams(MAX_STREAMS)
                 .setInitialWindowSize(STREAM_BYTES)
                 .setMaxHeaderListSize(HttpFront.MAX_HEADER_BYTES))
-        .setHttp2ConnectionWindowSize(MAX_STREAMS * STREAM_BYTES)
+        .setHttp2ConnectionWindowSize(CONNECTION_BYTES)
         .setHttp2RstFloodMaxRstFramePerWindow(MAX_RESETS)
         .setHttp2RstFloodWindowDuration(RESET_SECONDS)
         .setHttp2RstFloodWindowDurationTimeUnit(TimeUnit.SECONDS)

@@ -24,7 +24,7 @@ public final class BodyReader implements BodyListener {
    */
   public record Limits(long maxBytes, long timeoutMs, BodyBudget budget) {}
 
-  /** What becomes of a body. One of its methods is called, once, unless reading is stopped. */
+  /** Receives the body. One of its methods is called, once, unless reading is stopped. */
   public interface Receiver {
 
     /**

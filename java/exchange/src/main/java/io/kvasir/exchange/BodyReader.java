@@ -6,8 +6,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads the body of one request into memory, within a cap, the budget of the process, and a time
- * limit. What has arrived counts against the budget until {@link #release}; what is only announced
- * costs nothing.
+ * limit. Bytes that have arrived count against the budget until {@link #release}; announced bytes
+ * do not count.
  *
  * <p>Confined to the exchange's event loop.
  */

@@ -90,8 +90,8 @@ public interface Exchange {
   void end();
 
   /**
-   * Closes the connection without completing the reply. What was written leaves first, unless the
-   * client does not read it for a few seconds.
+   * Closes the connection without completing the reply. Earlier writes are flushed first, unless
+   * the client does not read them for a few seconds.
    */
   void abort();
 

@@ -152,7 +152,7 @@ final class Tally {
     prefill = null;
   }
 
-  /** What the prefill worker has computed is not used. */
+  /** The KV of the prefill worker is not used. */
   void onPrefillGivenUp() {
     prefill = null;
   }

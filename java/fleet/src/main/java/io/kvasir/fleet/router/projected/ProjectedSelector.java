@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Chooses the rank with the earliest expected first token, counting what the choice costs other
- * requests. What it expects of the ranks comes from a {@link PlacementLedger}.
+ * requests. Its forecasts come from a {@link PlacementLedger}.
  *
  * <p>Equal histories of calls and times give equal choices. Not thread-safe: called under the
  * router's lock. A choice is O(candidates x steps + ranks of their engines), at most 33 steps.

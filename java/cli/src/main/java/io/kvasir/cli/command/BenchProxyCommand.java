@@ -37,8 +37,8 @@ import picocli.CommandLine.Mixin;
           + " streamed chunk, time added to first byte, and requests per second at saturation."
           + " A second gateway shows what exact routing adds: it follows the block events of a"
           + " stand-in that holds the prompts' blocks. A third one shares each request between two"
-          + " stub engines: one computes the prompt, the other answers. Then the gateway's memory is"
-          + " measured with idle streams and during many requests."
+          + " stub engines: one computes the prompt, the other answers. Then the gateway's memory"
+          + " is measured with idle streams and during many requests."
           + " Every answer is checked.",
       ""
     },

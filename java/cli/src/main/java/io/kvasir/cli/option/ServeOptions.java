@@ -103,7 +103,7 @@ public final class ServeOptions extends DeclaredOptions {
 
   private final Declared<List<String>> replicaPeers =
       list(REPLICA_PEERS, "ENDPOINT[,ENDPOINT]", null, text -> endpoint(REPLICA_PEERS, text))
-          .help(16, "Where the other gateways publish; its own endpoint does no harm.");
+          .help(16, "Where the other gateways publish; listing its own endpoint is harmless.");
 
   private final Declared<List<String>> passPaths =
       list(PASS_PATHS, "PATH[,PATH]", null, ServeOptions::passPath)

@@ -9,7 +9,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 
-/** What routers would have come to on virtual ranks. Stateless. */
+/** The results that routers would have had on virtual ranks. Stateless. */
 final class WhatIf {
 
   static final List<String> HEADS =

@@ -83,7 +83,7 @@ final class VirtualRanks {
       pool.resize(capacity(rank));
       pools.put(rank, pool);
     }
-    BlockHashes hashes = request.hashes(setup.naming(), setup.tokensPerBlock());
+    BlockHashes hashes = request.prefix(setup.naming(), setup.tokensPerBlock());
     long[] sequence = hashes.sequence();
     int blocks = hashes.blocks();
     int held = pool.match(sequence, blocks);

@@ -53,7 +53,8 @@ class ShadowTest {
     SHARED_BEGINNINGS {
       @Override
       List<int[]> prompts(Random random) {
-        List<int[]> heads = IntStream.range(0, 10).mapToObj(i -> tokens(random, 1_000, 3_000)).toList();
+        List<int[]> heads =
+            IntStream.range(0, 10).mapToObj(i -> tokens(random, 1_000, 3_000)).toList();
         return Stream.generate(
                 () -> joined(heads.get(random.nextInt(heads.size())), tokens(random, 10, 300)))
             .limit(REQUESTS)

@@ -197,7 +197,7 @@ class DevicePoolDriver {
     return *result;
   }
 
-  // Launches beside a probe if there is something to watch.
+  // Launches together with a probe if there is something to watch.
   template <typename Kernel, typename... Arguments>
   void launch(Kernel kernel, uint32_t grid, uint32_t threads, Arguments... arguments_of_kernel) {
     if (watched_blocks_ == 0) {

@@ -39,7 +39,7 @@ class Machine {
   void seed(uint64_t seed) { random_ = TestRandom(seed); }
 
   // Runs all grids at once, each block with so many threads. The blocks of the first are resident
-  // beside all blocks of the others.
+  // together with all blocks of the others.
   void run(const std::vector<Grid>& grids, uint32_t threads);
 
   // Lines of the PTX.

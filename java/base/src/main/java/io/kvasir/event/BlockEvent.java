@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 @SuppressWarnings("ArrayRecordComponent") // read once, not compared
 public sealed interface BlockEvent {
 
-  /** What blocks are that are stored, and that the rank holds under the same handles already. */
+  /** How a store of handles that the rank already has is understood. */
   enum Repeats {
     /** The same blocks, which are named again. One removal ends them. */
     SAME,

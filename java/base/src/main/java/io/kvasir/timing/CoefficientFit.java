@@ -101,10 +101,10 @@ final class CoefficientFit {
   }
 
   /**
-   * What the variable of a coefficient should be where others are known, before any observation.
+   * The expected variable of a coefficient without observations, where others are known.
    *
    * @param i the coefficient
-   * @param knownSum sum of the variables of those that are known, all of which began with 1
+   * @param knownSum sum of the variables of those that are known, which all began with 1
    * @param known their number
    */
   double inferredLog(int i, double knownSum, int known) {

@@ -6,9 +6,8 @@ import java.util.List;
 
 /**
  * The step times of several engines. Each has a model of its own, which learns from its own steps
- * alone, so no engine's reports change what is expected of another that is observed. Of what was
- * not observed of an engine, it is expected to be like the others: coefficient by coefficient, like
- * the median of the engines that have shown theirs.
+ * alone, so no engine's reports change what is expected of another that is observed. A coefficient
+ * without observations on an engine is the median over the engines that have observations.
  *
  * <p>Not thread-safe. Equal observations in equal order give equal times on all machines.
  */
@@ -16,7 +15,7 @@ public final class StepModels {
 
   /**
    * Engines that must have reported a coefficient, unless there are fewer, and their least share.
-   * Of times that were measured here, one engine's are enough.
+   * For times that were measured here, one engine is enough.
    */
   private static final int WITNESSES = 3;
 
@@ -137,7 +136,7 @@ public final class StepModels {
     return shown;
   }
 
-  /** What has never been shown is expected to differ from the prior by the same factor. */
+  /** Coefficients that were never observed are scaled from the prior by the same factor. */
   private void infer() {
     double sum = 0;
     int count = 0;

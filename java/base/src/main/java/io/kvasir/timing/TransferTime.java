@@ -4,9 +4,9 @@ package io.kvasir.timing;
  * The time in which the KV of a prompt moves from one worker to another, fitted to observed times:
  * a part for each transfer and a part for each token.
  *
- * <p>Observed is the time from the start of a transfer to the first token, which contains what else
- * happens until then. Of that, the caller states what it expects; what is observed beyond is the
- * transfer's. Residuals are logarithms of the whole observed over the whole expected time, so a
+ * <p>The observation is the time from the start of a transfer to the first token. It includes other
+ * work until then. The caller states how long that work is expected to take, and the rest counts as
+ * the transfer's. Residuals are logarithms of the whole observed over the whole expected time, so a
  * transfer that is a small part of that time teaches little, and residuals beyond 2.5 typical ones
  * count as that many. The part for each token stays within 1/1000 and 1000 times that of the prior,
  * the part for each transfer below a second.

@@ -1,8 +1,8 @@
 package io.kvasir.exchange;
 
 /**
- * What one request holds of the {@link BodyBudget}. What a thread works on is returned only when
- * that thread is done, even if the request is over before.
+ * What one request holds of the {@link BodyBudget}. Memory that a thread works on is returned only
+ * when that thread is done, even if the request is over before.
  *
  * <p>Thread-safe.
  */

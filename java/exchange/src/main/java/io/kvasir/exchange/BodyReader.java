@@ -6,8 +6,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads the body of one request into memory, within a cap, the budget of the process, and a time
- * limit. What has arrived counts against the budget until {@link #release}; what is only announced
- * costs nothing.
+ * limit. Bytes that have arrived count against the budget until {@link #release}; announced bytes
+ * do not count.
  *
  * <p>Confined to the exchange's event loop.
  */
@@ -24,7 +24,7 @@ public final class BodyReader implements BodyListener {
    */
   public record Limits(long maxBytes, long timeoutMs, BodyBudget budget) {}
 
-  /** What becomes of a body. One of its methods is called, once, unless reading is stopped. */
+  /** Receives the body. One of its methods is called, once, unless reading is stopped. */
   public interface Receiver {
 
     /**

@@ -5,8 +5,8 @@ import io.netty.buffer.ByteBuf;
 /**
  * A client's request and the reply to it. Confined to its event loop.
  *
- * <p>Writes of one wake-up of the event loop leave in one packet. After the client has gone, writes
- * have no effect.
+ * <p>All writes of one wake-up of the event loop are flushed together. After the client has gone,
+ * writes have no effect.
  */
 public interface Exchange {
 
@@ -90,8 +90,8 @@ public interface Exchange {
   void end();
 
   /**
-   * Closes the connection without completing the reply. What was written leaves first, unless the
-   * client does not read it for a few seconds.
+   * Closes the connection without completing the reply. Earlier writes are flushed first, unless
+   * the client does not read them for a few seconds.
    */
   void abort();
 

@@ -7,6 +7,7 @@ import io.kvasir.fleet.router.FleetRouter;
 import io.kvasir.fleet.router.FleetRouterProvider;
 import io.kvasir.fleet.router.FleetRouterSetup;
 import io.kvasir.fleet.router.booking.BookingSettings;
+import io.kvasir.fleet.router.whatif.WhatIfRouter;
 import io.kvasir.gateway.disagg.RouterChoice;
 import io.kvasir.gateway.events.EventPump;
 import io.kvasir.gateway.events.FleetSteps;
@@ -91,8 +92,12 @@ final class FleetAssembly {
     boolean publishes = first.publishes();
     RouterChoice choice = choice(first.role());
     FleetRouterProvider policy = choice.policy(publishes);
-    FleetRouter router =
-        policy.create(withIndexMemory(model, choice, policy), FleetRouterSetup.of(tokensPerBlock));
+    FleetRouterSetup setup = FleetRouterSetup.of(tokensPerBlock);
+    FleetRouter router = policy.create(withIndexMemory(model, choice, policy), setup);
+    if (first.role() == WorkerRole.BOTH && !settings.shadows().isEmpty()) {
+      RouterChoice defaults = new RouterChoice(RouterChoice.AUTO, Map.of());
+      router = new WhatIfRouter(router, settings.shadows(), defaults::argsOf, setup);
+    }
     LOG.info(
         "model {}: fleet router {}, block events {}, blocks of {} tokens",
         model,

@@ -4,6 +4,7 @@ import io.kvasir.exchange.BodyBudget;
 import io.kvasir.exchange.http.ConnectionLimit;
 import io.kvasir.exchange.http.HttpFront;
 import io.kvasir.exchange.http.TlsFiles;
+import io.kvasir.fleet.router.FleetRouterProvider;
 import io.kvasir.gateway.disagg.DisaggSettings;
 import io.kvasir.gateway.disagg.RouterChoice;
 import io.kvasir.gateway.proxy.ClientLimits;
@@ -33,6 +34,7 @@ import org.jspecify.annotations.Nullable;
  * @param dnsWorkers those that DNS lists; without both there are embedded ranks
  * @param router the fleet router's name, or {@link #AUTO}
  * @param routerArgs settings of the fleet router
+ * @param shadows fleet routers that are asked where they would place the same requests
  * @param replicas other gateways in front of the same workers; null for none
  * @param proxy limits of requests
  * @param pressure limits of all requests together
@@ -48,6 +50,7 @@ public record GatewaySettings(
     List<DnsWorkers> dnsWorkers,
     String router,
     Map<String, Object> routerArgs,
+    List<FleetRouterProvider> shadows,
     @Nullable Replicas replicas,
     ProxySettings proxy,
     Pressure pressure,
@@ -65,6 +68,7 @@ public record GatewaySettings(
     workers = List.copyOf(workers);
     dnsWorkers = List.copyOf(dnsWorkers);
     routerArgs = Map.copyOf(routerArgs);
+    shadows = List.copyOf(shadows);
   }
 
   /**

@@ -10,7 +10,7 @@ import java.util.Map;
  */
 final class IndexMemory {
 
-  /** What an index gets at least, so that a model has one also when little is left. */
+  /** The least memory of an index, so that a model has one also when little is left. */
   static final long MIN_BYTES = 64 << 20;
 
   private final Map<Share, Long> taken = new HashMap<>();

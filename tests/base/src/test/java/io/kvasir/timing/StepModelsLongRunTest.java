@@ -150,7 +150,7 @@ class StepModelsLongRunTest {
     common.assertClose(1, 1);
   }
 
-  /** Prompts beside decode steps of little noise, which the prior knows better than prompts. */
+  /** Prompts together with decode steps, which have little noise and a better prior. */
   @ParameterizedTest
   @CsvSource({"5, 0.01", "5, 0.05", "40, 0.01", "0.03, 0.05"})
   void rarePromptsBesideSteadyDecodeStepsAreLearned(double promptFactor, double noise) {

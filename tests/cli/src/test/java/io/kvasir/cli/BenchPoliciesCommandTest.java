@@ -45,7 +45,7 @@ class BenchPoliciesCommandTest {
         .doesNotContain("internal error");
   }
 
-  /** 400 prompts, of which some begin alike. */
+  /** 400 prompts; some begin alike. */
   private Path trace() throws IOException {
     Path trace = folder.resolve("t.jsonl");
     StringBuilder lines = new StringBuilder();

@@ -97,7 +97,7 @@ class ConfigurationDocsTest {
     assertThat(options()).allMatch(option -> option.type() == String.class);
   }
 
-  /** Options that shape nothing, or of which the report tells the outcome. */
+  /** Options that shape nothing, or whose outcome is in the report. */
   private static final Set<String> UNREPORTED =
       Set.of(
           "--trace", // the report's workload

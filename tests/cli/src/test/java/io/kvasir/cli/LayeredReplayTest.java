@@ -100,7 +100,7 @@ class LayeredReplayTest {
     assertThat(report.get("routedPerWorker")).hasSize(3);
     assertThat(report.get("routedPerRank")).hasSize(6);
     assertThat(report.get("perRank")).hasSize(6);
-    assertThat(report.get("perRank").get(3).get("instance").asInt()).isEqualTo(1);
+    assertThat(report.get("perRank").get(3).get("worker").asInt()).isEqualTo(1);
     assertThat(report.get("perRank").get(3).get("rank").asInt()).isEqualTo(1);
     for (int instance = 0; instance < 3; instance++) {
       assertThat(report.get("routedPerWorker").get(instance).asLong())
@@ -161,7 +161,7 @@ class LayeredReplayTest {
     for (String key : List.of("workers", "fleetRouter", "routedPerWorker")) {
       assertThat(report.has(key)).as(key).isFalse();
     }
-    assertThat(report.get("perRank").get(0).has("instance")).isFalse();
+    assertThat(report.get("perRank").get(0).has("worker")).isFalse();
   }
 
   @Test

@@ -18,9 +18,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/**
- * Replays of three processes over TCP, of which the last is on another host, as far as it knows.
- */
+/** Replays of three processes over TCP, where the last one is told that it is on another host. */
 @Tag("process")
 class NodesTest {
 

@@ -152,7 +152,7 @@ class KeyAccountsTest {
     }
   }
 
-  /** What an engine has of forms, of which no script reads a part that is cut. */
+  /** An engine for forms; no script of it reads a part that is cut. */
   private static ScriptedEngine speech() {
     return ScriptedEngine.start(
         List.of("m", "hidden"), (request, link) -> link.json(200, "{\"text\":\"Hi\"}"));

@@ -29,9 +29,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Conversations with common heads, of which each third branches off another, over three prefill and
- * three decode workers: all are served, and prefill workers find what an oracle finds that sees the
- * blocks of all their ranks at that moment and sends the request where most of it lies.
+ * Conversations with common heads, where each third one branches off another, over three prefill
+ * and three decode workers: all are served, and prefill workers find what an oracle finds that sees
+ * the blocks of all their ranks at that moment and sends the request where most of it lies.
  */
 class LegConversationsTest {
 

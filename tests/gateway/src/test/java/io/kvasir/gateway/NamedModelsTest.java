@@ -32,7 +32,7 @@ class NamedModelsTest {
         + "\r\n";
   }
 
-  /** Sends a request to two engines, of which the second serves the model {@code speech}. */
+  /** Sends a request to two engines; the second one serves the model {@code speech}. */
   private static void reachesSpeech(String head, String body) {
     try (ScriptedEngine chat = ScriptedEngine.start(List.of("chat"), ECHO);
         ScriptedEngine speech = ScriptedEngine.start(List.of("speech", "org/sp eech"), ECHO);

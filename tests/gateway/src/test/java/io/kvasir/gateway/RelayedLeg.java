@@ -46,7 +46,7 @@ final class RelayedLeg implements AutoCloseable {
     boolean onAsked(Seen leg) throws Exception;
 
     /**
-     * The stand-in has answered, of which the gateway has nothing yet.
+     * The stand-in has answered, and the gateway has nothing of it yet.
      *
      * @param bytes the body of a prefill leg's answer, the first bytes of a decode leg's reply
      * @return what the gateway gets; null if the connection is reset

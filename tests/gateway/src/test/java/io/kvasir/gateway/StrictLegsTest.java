@@ -164,7 +164,7 @@ class StrictLegsTest {
         });
   }
 
-  /** Checks that a leg has what the client has sent, beside what its protocol changes. */
+  /** Checks that a leg has the client's fields, except those that its protocol changes. */
   private static void unchanged(Protocol protocol, Ask ask, Leg leg, boolean prefill) {
     ObjectNode sent = json(ask.body());
     ObjectNode arrived = json(leg.text());

@@ -27,9 +27,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A tenant that sends one request at a time beside one that keeps 64 in progress, and clients with
- * wrong keys beside one with a right key. What counts is how many requests of others start first;
- * times are printed.
+ * A tenant that sends one request at a time while another keeps 64 in progress, and clients with
+ * wrong keys together with one that has a right key. The test counts how many requests of others
+ * start first; times are printed.
  */
 class TenantFairnessTest {
 

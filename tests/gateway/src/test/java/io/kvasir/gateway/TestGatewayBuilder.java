@@ -2,6 +2,8 @@ package io.kvasir.gateway;
 
 import io.kvasir.exchange.http.HttpFront;
 import io.kvasir.exchange.http.TlsFiles;
+import io.kvasir.fleet.router.FleetRouterKind;
+import io.kvasir.fleet.router.FleetRouterProvider;
 import io.kvasir.gateway.disagg.DisaggSettings;
 import io.kvasir.gateway.observe.TrafficRecording;
 import io.kvasir.gateway.proxy.ClientLimits;
@@ -24,6 +26,7 @@ import java.util.Map;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Stream;
 
 /** Settings of a gateway under test. Limits are far away unless a test sets them. */
 final class TestGatewayBuilder {
@@ -33,6 +36,7 @@ final class TestGatewayBuilder {
   private Map<String, ModelTokens> models = Map.of();
   private String router = "conversation";
   private Map<String, Object> routerArgs = Map.of();
+  private List<FleetRouterProvider> shadows = List.of();
   private int port;
   private int eventLoops = 2;
   private long maxBodyBytes = 8 << 20;
@@ -266,6 +270,12 @@ final class TestGatewayBuilder {
     return this;
   }
 
+  /** Asks other fleet routers where they would place the same requests. */
+  TestGatewayBuilder shadows(String... routers) {
+    shadows = Stream.of(routers).map(FleetRouterKind::named).toList();
+    return this;
+  }
+
   TestGateway start() {
     GatewaySettings settings =
         new GatewaySettings(
@@ -282,6 +292,7 @@ final class TestGatewayBuilder {
                 .toList(),
             router,
             routerArgs,
+            shadows,
             replicas,
             new ProxySettings(
                 maxBodyBytes,

@@ -230,7 +230,7 @@ class TwoLegsTest {
     }
   }
 
-  /** A decode worker serves them; SGLang's cannot, but a worker without a role beside it can. */
+  /** A decode worker serves them; SGLang's cannot, but a worker without a role can. */
   @ParameterizedTest
   @CsvSource({"vllm,false", "trtllm,false", "sglang,true"})
   void severalPromptsOrAnswersAreNotSplit(String flavor, boolean both) {

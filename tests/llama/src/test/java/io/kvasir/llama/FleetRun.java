@@ -91,6 +91,7 @@ final class FleetRun {
         List.of(),
         router,
         Map.of(),
+        List.of(),
         null,
         new ProxySettings(
             1 << 20,

@@ -136,7 +136,7 @@ final class LibraryCache {
       }
       Files.deleteIfExists(folder);
     } catch (IOException e) {
-      // What is left is private and small.
+      // The rest of the folder is private and small.
     }
   }
 

@@ -77,7 +77,7 @@ public final class ProxyBenchText {
   }
 
   /**
-   * What a request costs that two engines serve, beside one that an engine serves alone.
+   * The cost of a request that two engines serve, compared with one engine.
    *
    * @param rounds all rounds
    * @return lines; none if it was not measured

@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
  * @param matching the gateway before the engine, matching blocks of prompts whose tokens it has;
  *     null if that was not measured
  * @param newPrompts the same, asking the engine for the tokens of each prompt
- * @param twoLegs the gateway before two engines, of which one computes the prompt and one answers;
- *     null if that was not measured
+ * @param twoLegs the gateway in front of two engines, where one computes the prompt and the other
+ *     answers; null if that was not measured
  */
 public record ProxyRound(
     ServerFigures direct,

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.regex.Pattern;
 import picocli.CommandLine.Model.CommandSpec;
 
-/** What gives a report again: the command line and the build. Stateless. */
+/** What reproduces a report: the command line and the build. Stateless. */
 final class Basis {
 
   /** A word that a shell takes as it is. */

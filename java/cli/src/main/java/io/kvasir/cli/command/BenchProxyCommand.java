@@ -32,13 +32,13 @@ import picocli.CommandLine.Mixin;
     sortOptions = false,
     abbreviateSynopsis = true,
     description = {
-      "Measures the gateway beside nginx. Compiles a stub engine and a load generator, starts the"
+      "Measures the gateway and nginx. Compiles a stub engine and a load generator, starts the"
           + " engine, nginx and the gateway on 127.0.0.1, and measures them in turn: CPU time of a"
           + " streamed chunk, time added to first byte, and requests per second at saturation."
           + " A second gateway shows what exact routing adds: it follows the block events of a"
           + " stand-in that holds the prompts' blocks. A third one shares each request between two"
-          + " stub engines, of which one computes the prompt. Then the gateway's memory is measured with"
-          + " idle streams and during many requests."
+          + " stub engines: one computes the prompt, the other answers. Then the gateway's memory"
+          + " is measured with idle streams and during many requests."
           + " Every answer is checked.",
       ""
     },

@@ -2,6 +2,7 @@ package io.kvasir.cli.command;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import io.kvasir.model.Threads;
 import io.kvasir.tcp.GroupSecret;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -83,11 +84,7 @@ final class MemberProcess {
   }
 
   private void awaitLastError() {
-    try {
-      errors.join(LAST_LINES_MS);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
+    boolean unused = Threads.join(errors, LAST_LINES_MS);
   }
 
   /** Waits for the process to end, and ends it if it does not in time. */

@@ -90,11 +90,6 @@ final class ReplayProcesses implements AutoCloseable {
     return processes.rank() == 0;
   }
 
-  /** Whether there are others. */
-  boolean areSeveral() {
-    return processes.size() > 1;
-  }
-
   /** The index of this process among those of its node. */
   int localRank() {
     return processes.localRank();

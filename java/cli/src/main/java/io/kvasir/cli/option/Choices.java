@@ -209,7 +209,7 @@ public abstract class Choices implements Iterable<String> {
     }
   }
 
-  /** What becomes of requests whose KV does not come. */
+  /** The treatment of requests whose KV does not arrive. */
   static final class LoadFailurePolicies extends Choices {
     LoadFailurePolicies() {
       super(() -> ids(DisaggOptions.Policy.values()));

@@ -15,8 +15,8 @@ import picocli.CommandLine.Model.OptionSpec;
 
 /**
  * The JSON schema of the file that {@code --config} of a command names, made of the command's
- * options. It is of draft 7, which the YAML plug-ins of all editors know. What it refuses and
- * {@link ConfigFile} takes are other spellings, such as a choice in capitals. Ranges that depend on
+ * options. It is of draft 7, which the YAML plug-ins of all editors know. It refuses other
+ * spellings that {@link ConfigFile} accepts, such as a choice in capitals. Ranges that depend on
  * other options, files and addresses are left to the command. Stateless.
  */
 public final class ConfigSchema {

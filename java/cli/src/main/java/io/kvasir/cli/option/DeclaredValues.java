@@ -3,9 +3,9 @@ package io.kvasir.cli.option;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who declares an option, and which values it allows. Immutable.
+ * The class that declares an option, and the values that the option allows. Immutable.
  *
- * @param declaring the class that declares the option
+ * @param declaring the class
  * @param least the smallest number: a Long of integers, a Double of others; null if values are no
  *     numbers, or the range depends on other options
  * @param most the largest number likewise

@@ -72,7 +72,7 @@ public final class DisaggOptions extends DeclaredOptions {
   private final Declared<Policy> policy =
       choice(POLICY, "fail", Policy.class)
           .candidates(Choices.LoadFailurePolicies.class)
-          .help(34, "What becomes of requests whose KV does not come: fail, recompute");
+          .help(34, "Treatment of requests whose KV does not arrive: fail, recompute");
 
   private final Declared<Boolean> bothWays =
       flag(BOTH_WAYS, "false")

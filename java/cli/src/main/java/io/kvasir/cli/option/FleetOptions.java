@@ -67,7 +67,7 @@ public final class FleetOptions extends DeclaredOptions {
           .help(40, "Args of the fleet router, for example load_weight=1 (default: none).");
 
   private final Declared<List<FleetRouterProvider>> whatIf =
-      option(WHAT_IF, "NAME[,NAME]", null, FleetOptions::others)
+      option(WHAT_IF, "NAME[,NAME]", null, text -> others(WHAT_IF, text))
           .candidates(Choices.FleetRouters.class)
           .help(
               40,
@@ -142,17 +142,23 @@ public final class FleetOptions extends DeclaredOptions {
         text -> Math.round(Values.number(name, text, minimum, MAX_DELAY_MS) * NS_PER_MS));
   }
 
-  private static List<FleetRouterProvider> others(String text) {
+  /**
+   * Reads fleet routers that are asked where they would place requests.
+   *
+   * @param option the option's name
+   * @param text its value
+   */
+  static List<FleetRouterProvider> others(String option, String text) {
     List<FleetRouterProvider> others =
         Values.list(
-            WHAT_IF,
+            option,
             text,
-            name -> Values.choice(WHAT_IF, name, FleetRouterKind.all(), FleetRouterProvider::name));
+            name -> Values.choice(option, name, FleetRouterKind.all(), FleetRouterProvider::name));
     for (FleetRouterProvider other : others) {
       String missing = WhatIfRouter.missing(other);
       if (!missing.isEmpty()) {
         throw new UsageException(
-            WHAT_IF, "must not name " + other.name() + ", which needs " + missing);
+            option, "must not name " + other.name() + ", which needs " + missing);
       }
     }
     return others;

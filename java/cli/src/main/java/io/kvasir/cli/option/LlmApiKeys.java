@@ -42,7 +42,7 @@ final class LlmApiKeys {
               .strip()
               .split("\\s+", -1));
 
-  /** Those of which a gateway takes something, if only a part of a block. */
+  /** Keys that a gateway reads, at least in part. */
   private static final Set<String> TAKEN =
       Set.of(
           "cache_transceiver_config",

@@ -90,8 +90,8 @@ final class ServeLimits extends DeclaredOptions {
           .label("N")
           .help(
               32,
-              "Time in which a worker whose engine has just begun comes to its share of the requests,"
-                  + " from a tenth of it");
+              "Time after which a worker whose engine has just started gets its full share of the"
+                  + " requests; it starts with a tenth");
 
   @Mixin private BreakerLimits breaker;
 

@@ -2,6 +2,7 @@ package io.kvasir.cli.option;
 
 import io.kvasir.exchange.http.HttpFront;
 import io.kvasir.exchange.http.TlsFiles;
+import io.kvasir.fleet.router.FleetRouterProvider;
 import io.kvasir.gateway.GatewaySettings;
 import io.kvasir.gateway.disagg.RouterChoice;
 import io.kvasir.gateway.proxy.PassPaths;
@@ -32,6 +33,7 @@ public final class ServeOptions extends DeclaredOptions {
   private static final String ADMIN_CLIENTS = "--admin-ssl-ca-certs";
   private static final String ADMIN_KEY = "--admin-key-file";
   private static final String PASS_PATHS = "--pass-paths";
+  private static final String SHADOW = "--shadow";
   private static final String REPLICA_SYNC = "--router-replica-sync";
   private static final String REPLICA_PEERS = "--router-replica-peers";
   private static final RouterOption ROUTER =
@@ -114,6 +116,14 @@ public final class ServeOptions extends DeclaredOptions {
       text(FleetOptions.ARGS, "KEY=VALUE[,KEY=VALUE]", "")
           .help(16, "Args of the fleet router, for example max_sessions=1000 (default: none).");
 
+  private final Declared<List<FleetRouterProvider>> shadows =
+      option(SHADOW, "NAME[,NAME]", null, text -> FleetOptions.others(SHADOW, text))
+          .candidates(Choices.FleetRouters.class)
+          .help(
+              16,
+              "Fleet routers that are asked where they would place the same requests; metrics have"
+                  + " their hits on virtual ranks (default: none).");
+
   private final Declared<String> replicaSync =
       option(REPLICA_SYNC, "tcp://HOST:PORT", null, text -> endpoint(REPLICA_SYNC, text))
           .help(
@@ -123,7 +133,7 @@ public final class ServeOptions extends DeclaredOptions {
 
   private final Declared<List<String>> replicaPeers =
       list(REPLICA_PEERS, "ENDPOINT[,ENDPOINT]", null, text -> endpoint(REPLICA_PEERS, text))
-          .help(16, "Where the other gateways publish; its own endpoint does no harm.");
+          .help(16, "Where the other gateways publish; listing its own endpoint is harmless.");
 
   private final Declared<List<String>> passPaths =
       list(PASS_PATHS, "PATH[,PATH]", null, ServeOptions::passPath)
@@ -176,6 +186,7 @@ public final class ServeOptions extends DeclaredOptions {
         dnsWorkers,
         choice.name(),
         choice.args(),
+        shadows.orElse(List.of()),
         replicas(specs, dnsWorkers),
         limits.proxy(
             explain.value(),

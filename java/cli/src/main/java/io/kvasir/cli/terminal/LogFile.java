@@ -34,7 +34,8 @@ public final class LogFile extends OutputStream {
   }
 
   /**
-   * Goes on in the file that has the name now. What was written before stays where it is.
+   * Continues in the file that has the name now. Earlier lines stay in the file they were written
+   * to.
    *
    * @return whether all of that is in the file of before
    * @throws IOException if the file cannot be opened: the log goes on as it was

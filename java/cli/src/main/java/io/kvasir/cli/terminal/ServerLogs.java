@@ -6,7 +6,7 @@ import java.util.Set;
 
 /**
  * How servers log: each line with its time, and the gateway's events of interest to operators, such
- * as a worker that becomes healthy. What is set on the command line of Java goes before. Stateless.
+ * as a worker that becomes healthy. Settings on the command line of Java win. Stateless.
  */
 public final class ServerLogs {
 

@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * What the screen says of a rank, or of a worker of which no rank is known.
+ * What the screen shows for a rank, or for a worker without known ranks.
  *
  * @param name worker, rank and role
  * @param state what an operator should know first: the worker's state, then that of the rank's
@@ -41,7 +41,7 @@ record RankLine(
           .thenComparingLong(RankLine::active)
           .reversed();
 
-  /** All ranks as the gateway lists them, then workers of which no rank is known. */
+  /** All ranks as the gateway lists them, then workers without known ranks. */
   static List<RankLine> all(Look look, Rates rates) {
     Map<String, JsonNode> workers = new HashMap<>();
     look.workers().forEach(each -> workers.put(each.path("worker_id").asText(), each));

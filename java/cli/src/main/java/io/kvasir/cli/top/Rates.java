@@ -79,7 +79,7 @@ public final class Rates {
     return gains.getOrDefault(key, 0.0);
   }
 
-  /** What a counter gained a second at a worker, and a rank; everywhere if there is no place. */
+  /** The gain of a counter per second at a worker and a rank, or in all without a place. */
   double perSecond(String counter, List<String> place) {
     return gain(counter, place) / seconds;
   }

@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 
-/** Lines of cells below their titles, of which a narrow screen has fewer. Stateless. */
+/** Lines of cells below their titles; a narrow screen has fewer columns. Stateless. */
 final class Table {
 
   private static final int LEAST_WIDTH = 12;

@@ -20,7 +20,7 @@ public record EngineProfile(
     List<String> rankFields,
     List<String> chatTokenFields) {
 
-  /** Kvasir's own engine, which takes the words of all. */
+  /** Kvasir's own engine, which accepts the fields of all engines. */
   public static final EngineProfile KVASIR =
       new EngineProfile(
           InfoEndpoints.kvasirVersion(),

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param bothWays whether the KV of answers may be fetched too ({@code bidirectional_kv_xfer})
  * @param answerLeaseMs how long the blocks of answers stay pinned, in milliseconds ({@code
  *     decoder_kv_blocks_ttl})
- * @param engineId names the engine, of which each rank has a name of its own
+ * @param engineId names the engine; each rank has a name of its own made from it
  * @param authKey the key that signs generation requests of TensorRT-LLM; null accepts all
  */
 public record RoleSettings(

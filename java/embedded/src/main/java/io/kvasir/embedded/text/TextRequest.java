@@ -40,7 +40,7 @@ public final class TextRequest {
   }
 
   /**
-   * How tokens are chosen. What is null is left to the model. Immutable.
+   * How tokens are chosen. The model decides about values that are null. Immutable.
    *
    * @param temperature 0 chooses the likeliest token
    * @param topP probability of the tokens to choose from, above 0

@@ -84,9 +84,9 @@ final class BlockRoom {
 
   /**
    * The part of the blocks in use that must become available before a rank is expected to hold a
-   * request: 0 if it can now, infinite if nothing is in use. What several ranks match is a prefix
-   * that requests share, so those that run use it, as far as they use so many blocks. Matched
-   * blocks beyond it are counted as {@link #canHold} does.
+   * request: 0 if it can now, infinite if nothing is in use. A match on several ranks is a prefix
+   * that requests share, so running requests are assumed to use it, as far as they use so many
+   * blocks. Matched blocks beyond it are counted as {@link #canHold} does.
    *
    * @param sharedTokens leading tokens of the prompt that several ranks match
    */

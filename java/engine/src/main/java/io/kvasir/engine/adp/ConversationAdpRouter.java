@@ -32,8 +32,8 @@ public final class ConversationAdpRouter implements AdpRouter {
    *      missed prefix costs more than some imbalance.
    *    - Any other request (new conversation, no conversation, or bound rank full) follows the
    *      placement policy among ranks below the soft target. If there is none, the least loaded
-   *      rank takes it. By least tokens, equal ranks are taken in turn. An unbound conversation is bound there; a conversation whose rank was full
-   *      keeps its binding.
+   *      rank takes it. By least tokens, equal ranks are taken in turn. An unbound conversation is
+   *      bound there; a conversation whose rank was full keeps its binding.
    *
    * Nothing is left over: requests beyond the ranks' hard caps are placed too.
    */

@@ -114,9 +114,10 @@ final class ProjectedLoads {
   }
 
   /**
-   * What prefill on a rank takes from later requests. All of what lengthens the longest queue,
-   * because all ranks step until that is done. Of what does not, the share of this time for which
-   * ranks have prefill: the fewer they are, the more of the later requests find others idle.
+   * The delay that prefill on a rank causes to later requests. Prefill that lengthens the longest
+   * queue counts fully, because all ranks step until that queue is done. Other prefill counts by
+   * the share of this time for which ranks have prefill: the fewer have some, the more later
+   * requests find an idle rank.
    */
   double takenMs(int rank, double computeMs) {
     double longerMs = Math.max(0, queueMs[rank] + computeMs - longestQueueMs);

@@ -87,14 +87,6 @@ public final class Lockstep {
     return collective.members().get(collective.self());
   }
 
-  /**
-   * {@return whether this is the only member, so that nothing need be gathered or logged; true if
-   * there are no other members}
-   */
-  public boolean isAlone() {
-    return alone;
-  }
-
   /** {@return the log that decisions must be added to} */
   public DecisionLog log() {
     return log;

@@ -7,8 +7,8 @@ import java.util.List;
  * Gathers frames among the members of a worker: each member contributes one and receives those of
  * all.
  *
- * <p>A gather never waits for ever. What happens to a member that leaves, crashes or is silent for
- * too long depends on the network:
+ * <p>A gather never waits for ever. The fate of a member that leaves, crashes or is silent for too
+ * long depends on the network:
  *
  * <ul>
  *   <li>Over TCP it is lost. The gather that detects this, and every later one, reports the loss in

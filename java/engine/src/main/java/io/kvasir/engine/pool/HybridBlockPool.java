@@ -13,8 +13,8 @@ import java.util.List;
  * only, and the rest is computed again. Blocks that the pool holds behind a match are committed
  * under their names again, so there are no copies of them.
  *
- * <p>Each further group has room for as many blocks as the pool. What it holds beyond the needs of
- * leases is evicted by age, whatever the pool still holds: engines share one room between groups.
+ * <p>Each further group has room for as many blocks as the pool. Blocks beyond the needs of leases
+ * are evicted by age, whatever the pool still holds: engines share one room between groups.
  *
  * <p>Its events are those of the pool, then those of the groups ({@link BlockEvent.GroupStored},
  * {@link BlockEvent.GroupRemoved}), whose hashes and handles are sequence hashes too. The groups

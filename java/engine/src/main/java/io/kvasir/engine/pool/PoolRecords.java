@@ -139,17 +139,6 @@ public final class PoolRecords {
   }
 
   /**
-   * Whether an event is a stored event.
-   *
-   * @param from the memory
-   * @param at position of the struct
-   * @return false if it is a removed or a cleared event
-   */
-  public static boolean isStored(ByteBuffer from, int at) {
-    return from.getInt(at + 24) == EVENT_STORED;
-  }
-
-  /**
    * Reads the sequence hash of an event's block.
    *
    * @param from the memory

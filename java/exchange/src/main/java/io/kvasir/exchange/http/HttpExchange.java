@@ -207,7 +207,7 @@ final class HttpExchange implements Exchange {
 
   private void putCommon(String name, String value) {
     if (name.equalsIgnoreCase("vary")) {
-      response.headers().add(name, value); // a list, of which each field is a part
+      response.headers().add(name, value); // a list; each field is a part of it
     } else {
       response.headers().set(name, value);
     }

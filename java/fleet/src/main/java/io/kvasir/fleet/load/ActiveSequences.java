@@ -308,9 +308,9 @@ public final class ActiveSequences {
   }
 
   /**
-   * Ends the attempts that have been booked, or have given a sign of life, long ago. What counts as
-   * the time of a sign of life is the first look after it, so looks decide how late an attempt is
-   * found. O(requests + their blocks).
+   * Ends the attempts that have been booked, or have given a sign of life, long ago. A sign of life
+   * is dated by the first look after it, so looks decide how late an attempt is found. O(requests +
+   * their blocks).
    *
    * @return how many
    */

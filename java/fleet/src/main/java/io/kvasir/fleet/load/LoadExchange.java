@@ -25,8 +25,8 @@ public interface LoadExchange {
   void state(ReplicaPort port);
 
   /**
-   * Ends everything that routers have placed which are gone. O(their attempts + their blocks). If
-   * one of them is not gone, its next statement brings back what it has in flight.
+   * Ends all requests placed by routers that have been silent for too long. O(their attempts +
+   * their blocks). If such a router still runs, its next statement restores what it has in flight.
    *
    * @param silentNs time without a frame after which a router counts as gone, in nanoseconds
    * @return the number of routers that are gone

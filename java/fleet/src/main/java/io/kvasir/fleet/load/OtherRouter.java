@@ -17,9 +17,9 @@ final class OtherRouter {
 
   /*
    * Two sources say what is in flight. Messages report each change at once, and may be lost.
-   * Statements list what is in flight in a range of numbers. What a statement does not list has
-   * ended; what it lists and is not booked here is wanted, and its placement is asked for. So the
-   * state is right again one statement after a loss or a pause, and the loads one answer later.
+   * Statements list what is in flight in a range of numbers. Requests missing from a statement have
+   * ended; placements of listed requests that are not booked here are requested again. So the state
+   * is right again one statement after a loss or a pause, and the loads one answer later.
    *
    * A placement counts if its number is above all numbers so far, or if it is wanted. So a late copy
    * cannot restore an attempt that has ended: a statement after the end did not list it.

@@ -261,8 +261,8 @@ public final class ReplicatedLoads {
   }
 
   /**
-   * Ends everything that routers have placed which are gone. If one of them is not gone, its next
-   * statement brings back what it has in flight.
+   * Ends all requests placed by routers that have been silent for too long. If such a router still
+   * runs, its next statement restores what it has in flight.
    *
    * @param silentNs time without a frame after which a router counts as gone, in nanoseconds
    * @return how many are gone

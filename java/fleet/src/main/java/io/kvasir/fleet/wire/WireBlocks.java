@@ -38,7 +38,7 @@ public final class WireBlocks {
   };
   private static final String[] WINDOW_KINDS = {"sliding_window", "sliding_window_mla"};
 
-  /** Known kinds whose rule is another one, or depends on what events do not say. */
+  /** Known kinds with another rule, or with a rule that needs facts that events lack. */
   private static final String[] OTHER_KINDS = {
     MAMBA, "chunked_local_attention", "cross_attention", "encoder_only_attention"
   };

@@ -1,6 +1,9 @@
 package io.kvasir.gateway.admin;
 
 import io.kvasir.fleet.index.StreamStats;
+import io.kvasir.fleet.router.FleetRouter;
+import io.kvasir.fleet.router.whatif.WhatIfCounts;
+import io.kvasir.fleet.router.whatif.WhatIfRouter;
 import io.kvasir.fleet.wire.SkipCause;
 import io.kvasir.gateway.events.FeedState;
 import io.kvasir.gateway.events.FleetSteps;
@@ -56,7 +59,13 @@ final class FollowedMetrics {
               metrics.add(model, fleet.breaks());
               metrics.add(model, tokens.own(model));
             });
-    fleets.fleets().forEach((model, fleet) -> metrics.addFollowed(label("model", model), fleet));
+    fleets
+        .fleets()
+        .forEach(
+            (model, fleet) -> {
+              metrics.addFollowed(label("model", model), fleet);
+              metrics.addShadows(label("model", model), fleet.router());
+            });
     String role = "," + label("role", WorkerRole.PREFILL.id());
     fleets
         .prefillFleets()
@@ -73,6 +82,43 @@ final class FollowedMetrics {
     FleetSteps steps = fleet.steps();
     if (steps != null) {
       fleet.workers().forEach(worker -> add(steps, fleet, worker));
+    }
+  }
+
+  private void addShadows(String model, FleetRouter router) {
+    if (!(router instanceof WhatIfRouter shadowed)) {
+      return;
+    }
+    String serves = "true"; // the first one
+    for (WhatIfCounts each : shadowed.counts()) {
+      String labels = model + "," + label("router", each.router()) + "," + label("serves", serves);
+      serves = "false";
+      counter(
+          "shadow_placed_requests",
+          "Requests that a fleet router has placed on virtual ranks.",
+          labels,
+          each.requests());
+      counter(
+          "shadow_unplaced_requests",
+          "Requests that a fleet router would have refused or let wait.",
+          labels,
+          each.refused());
+      counter(
+          "shadow_prompt_tokens",
+          "Prompt tokens of the requests that a fleet router has placed on virtual ranks.",
+          labels,
+          each.promptTokens());
+      counter(
+          "shadow_hit_tokens",
+          "Of these, those that its virtual ranks held.",
+          labels,
+          each.hitTokens());
+      add(
+          "gauge",
+          "kvasir_shadow_busiest_rank_share",
+          "The share of its requests that the busiest virtual rank got.",
+          labels,
+          Double.toString(each.busiestShare()));
     }
   }
 

@@ -192,7 +192,7 @@ public final class AnswerKv {
 
   /**
    * A decode worker offers the KV of its answer. Ignored if another text may begin with its prompt,
-   * if the prompt has no full block, or if the parameters do not say what they offer.
+   * if the prompt has no full block, or if the parameters do not name the KV that they offer.
    *
    * @param turn the request
    * @param params the parameters, as JSON

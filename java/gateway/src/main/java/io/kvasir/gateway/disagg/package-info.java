@@ -1,6 +1,6 @@
 /**
- * Prefill and decode on different workers: what the two legs of a request have in the words of each
- * engine, and what the first leg's answer hands over to the second.
+ * Prefill and decode on different workers: the fields of both legs of a request in the protocol of
+ * each engine, and the parameters that the first leg's answer hands over to the second.
  */
 @NullMarked
 package io.kvasir.gateway.disagg;

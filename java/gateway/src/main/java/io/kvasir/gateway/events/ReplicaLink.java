@@ -98,7 +98,7 @@ public final class ReplicaLink implements AutoCloseable {
    *
    * @param pump receives what others publish
    * @param endpoint where this gateway publishes, {@code tcp://HOST:PORT}, which it binds
-   * @param peers where the others publish; its own endpoint does no harm
+   * @param peers where the others publish; listing its own endpoint is harmless
    * @throws IOException if the endpoint cannot be bound
    */
   public ReplicaLink(EventPump pump, String endpoint, List<String> peers) throws IOException {

@@ -135,7 +135,7 @@ public final class KeyFile {
     }
   }
 
-  /** What becomes of the keys of a file. */
+  /** Changes the keys of a file. */
   @FunctionalInterface
   public interface Change {
 

@@ -164,7 +164,7 @@ public final class KeyUse {
   }
 
   /**
-   * What becomes of a request: one of both is null.
+   * Whether a request is admitted: one of both is null.
    *
    * @param grant what it has taken
    * @param exceeded the limit that it would exceed

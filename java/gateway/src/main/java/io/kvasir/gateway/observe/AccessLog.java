@@ -2,6 +2,7 @@ package io.kvasir.gateway.observe;
 
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
+import io.kvasir.model.Threads;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -165,7 +166,7 @@ public final class AccessLog implements AutoCloseable {
   public void close() {
     try {
       if (lines.offer(new Line(Instant.now(), null), CLOSE_MS, TimeUnit.MILLISECONDS)) {
-        writer.join(CLOSE_MS);
+        boolean unused = Threads.join(writer, CLOSE_MS);
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();

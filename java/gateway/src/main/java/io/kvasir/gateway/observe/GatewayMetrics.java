@@ -42,13 +42,13 @@ public final class GatewayMetrics {
   private final Map<Answer, Counter> answers = new ConcurrentHashMap<>();
   private final Map<Leg, Timer> legs = new ConcurrentHashMap<>();
 
-  /** What a target's metrics are found by. */
+  /** The key of a target's metrics. */
   private record Target(String model, String worker, int dpRank) {}
 
-  /** What the times of a leg are found by. */
+  /** The key of the times of a leg. */
   private record Leg(String role, String worker) {}
 
-  /** What the number of a kind of answer is found by. */
+  /** The key of the number of a kind of answer. */
   private record Answer(String endpoint, int status) {}
 
   /** Creates metrics with those of the process. */

@@ -1,4 +1,7 @@
-/** What the gateway says of itself: metrics and the access log. */
+/**
+ * The gateway's own records: metrics, the access log, the last decisions, and the recording of
+ * traffic. {@link io.kvasir.gateway.observe.LastResort} handles the end of a thread that must live.
+ */
 @NullMarked
 package io.kvasir.gateway.observe;
 

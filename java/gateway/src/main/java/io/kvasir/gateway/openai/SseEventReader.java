@@ -169,7 +169,7 @@ final class SseEventReader {
         event.setValid();
       }
     } catch (JsonException e) {
-      // What was read before counts.
+      // The part before the error counts.
     }
     carriesOutput |= plainText && !typed;
     event.addTokens(listedTokens > 0 ? listedTokens : carriesOutput ? 1 : 0);

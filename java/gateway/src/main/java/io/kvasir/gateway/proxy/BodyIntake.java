@@ -43,7 +43,7 @@ final class BodyIntake<T> implements BodyReader.Receiver {
   }
 
   /**
-   * What becomes of a body. One of its methods is called, once, on the event loop.
+   * Receives the outcome of a body. One of its methods is called, once, on the event loop.
    *
    * @param <T> what the body is read as
    */

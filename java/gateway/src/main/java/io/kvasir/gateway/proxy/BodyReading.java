@@ -7,8 +7,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What becomes of a body that is read for an {@link Arrival}. Confined to the exchange's event
- * loop.
+ * Receives the body that is read for an {@link Arrival}. Confined to the exchange's event loop.
  *
  * @param <T> what is read of the body
  */

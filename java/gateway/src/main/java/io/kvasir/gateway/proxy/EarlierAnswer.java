@@ -97,8 +97,8 @@ final class EarlierAnswer {
   }
 
   /**
-   * What the request of a prefill worker says to have the answer's KV; null if it is not to be had,
-   * and from the second call on. The request begins. O(tokens).
+   * The parameters by which the request of a prefill worker asks for the answer's KV; null if it
+   * cannot be had, and from the second call on. The request begins. O(tokens).
    */
   @Nullable String params() {
     begin();

@@ -6,7 +6,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The way of a request that one worker serves. Its answer still counts in its conversation.
+ * The path of a request that one worker serves. Its answer still counts in its conversation.
  *
  * <p>Confined to the request's event loop.
  */

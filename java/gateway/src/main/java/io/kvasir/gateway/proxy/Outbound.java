@@ -21,9 +21,9 @@ final class Outbound {
   private Outbound() {}
 
   /**
-   * The request for one attempt: without fields of routing that the client set, with the chosen
-   * rank in the words of the engine, with a wish for usage where a stream has none, and with the
-   * prompt's tokens where the engine loses nothing by them.
+   * The request for one attempt. Removes the client's routing fields and adds the chosen rank in
+   * the engine's syntax. A stream that asks for no usage is made to ask for it. The prompt's tokens
+   * replace its text where the engine does not need the text.
    */
   static UpstreamRequest request(Inbound inbound, ChosenTarget choice) {
     Headers headers = ForwardedHeaders.request(inbound.head(), inbound.id());
@@ -67,7 +67,9 @@ final class Outbound {
     return request(inbound, headers, body);
   }
 
-  /** What may not be repeated must not meet a connection that its engine closes just then. */
+  /**
+   * A request that must not be repeated must not use a connection that its engine may be closing.
+   */
   private static UpstreamRequest request(Inbound inbound, Headers headers, @Nullable ByteBuf body) {
     return new UpstreamRequest(
         inbound.method(), inbound.target(), headers, body, !Repetition.afterSend(inbound));

@@ -46,7 +46,7 @@ final class Placing {
   private final long arrivedNs;
   private boolean counted; // by the model, as routed exactly or not
 
-  /** What a choice comes to. */
+  /** Receives the outcome of a choice. */
   interface Result {
     void onChosen(ChosenTarget choice);
 
@@ -64,7 +64,7 @@ final class Placing {
     }
   }
 
-  /** What routing came to. One of its methods runs, on the event loop. */
+  /** The outcome of routing. One of its methods runs, on the event loop. */
   private interface Decision {
     void settle();
 
@@ -288,7 +288,7 @@ final class Placing {
       this.outcome = outcome;
       this.large = large;
       this.result = result;
-      // What a decode worker reports as cached has come from the prefill worker.
+      // Tokens that a decode worker reports as cached come from the prefill worker.
       boolean observes = observed && leg != Leg.DECODE;
       this.booked =
           outcome instanceof RouteOutcome.Placed placed

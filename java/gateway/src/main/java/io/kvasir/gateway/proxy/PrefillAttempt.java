@@ -48,11 +48,6 @@ final class PrefillAttempt {
     booked = choice;
   }
 
-  /** Whether there is an attempt. */
-  boolean isBooked() {
-    return booked != null;
-  }
-
   /** The worker of the attempt. */
   ChosenTarget booked() {
     return Objects.requireNonNull(booked);

@@ -6,9 +6,9 @@ import io.kvasir.gateway.route.FleetWorker;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What follows where a request has lost its prefill worker, or what that worker has computed:
- * another one, a worker that serves the whole request, or the end. All of it takes from the
- * request's attempts and from the retry budget.
+ * Decides how a request goes on that has lost its prefill worker, or the KV that the worker has
+ * computed: another one, a worker that serves the whole request, or the end. All of it takes from
+ * the request's attempts and from the retry budget.
  *
  * <p>Confined to the request's event loop.
  */

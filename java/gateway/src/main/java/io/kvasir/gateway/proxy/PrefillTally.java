@@ -4,7 +4,7 @@ import com.fasterxml.jackson.core.JsonGenerator;
 import io.kvasir.gateway.observe.RecordedDecision;
 import java.io.IOException;
 
-/** What the leg of a prefill worker came to. Confined to the request's event loop. */
+/** The figures of a prefill worker's leg. Confined to the request's event loop. */
 final class PrefillTally {
 
   private static final double NANOS_PER_MILLI = 1e6;

@@ -33,7 +33,7 @@ public final class Preview {
   private final BodyHold hold;
   private final Receiver receiver;
 
-  /** What a preview comes to. One of its methods is called, once, on the event loop. */
+  /** Receives the result of a preview. One of its methods is called, once, on the event loop. */
   public interface Receiver {
 
     /**

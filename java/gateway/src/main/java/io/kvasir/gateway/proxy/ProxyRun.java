@@ -83,7 +83,7 @@ final class ProxyRun implements FirstLeg.Answering {
         new TwoLegs(exchange.loop(), inbound, prefills, decodes, services, tally, this, earlier);
   }
 
-  /** What else there is to a request that two workers serve. */
+  /** The state of a request that two workers serve. */
   FirstLeg first() {
     return first;
   }

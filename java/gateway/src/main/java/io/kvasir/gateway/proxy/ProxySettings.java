@@ -3,7 +3,7 @@ package io.kvasir.gateway.proxy;
 import io.kvasir.gateway.route.Shares;
 
 /**
- * Limits of the way of a request. Immutable.
+ * Limits on the path of a request. Immutable.
  *
  * @param maxBodyBytes largest body of a request that the gateway reads
  * @param bodyTimeoutMs limit for the arrival of a body; of one that is streamed, of each part

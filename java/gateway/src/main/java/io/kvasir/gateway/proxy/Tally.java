@@ -20,8 +20,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What a request came to: numbers for its access log line and for the metrics. Confined to the
- * request's event loop.
+ * The figures of one request, for its access log line and the metrics. Confined to the request's
+ * event loop.
  */
 final class Tally {
 
@@ -152,7 +152,7 @@ final class Tally {
     prefill = null;
   }
 
-  /** What the prefill worker has computed is not used. */
+  /** The KV of the prefill worker is not used. */
   void onPrefillGivenUp() {
     prefill = null;
   }

@@ -18,7 +18,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The way of a request whose prompt one worker computes and whose answer another one: the prefill
+ * The path of a request whose prompt one worker computes and whose answer another one: the prefill
  * worker is chosen and asked before the decode worker or at the same time, as the dialect demands,
  * and what it hands over goes into the decode worker's request.
  *

@@ -1,4 +1,4 @@
-/** The way of one request: its body, its attempts, and the reply to the client. */
+/** The path of one request: its body, its attempts, and the reply to the client. */
 @NullMarked
 package io.kvasir.gateway.proxy;
 

@@ -31,7 +31,7 @@ public final class AdmissionQueue {
   /** The most tokens that count of one request, so that no tenant waits for ever behind one. */
   private static final long MAX_TOKENS = 131_072;
 
-  /** What became of an arrival. */
+  /** The outcome of an arrival. */
   public enum Outcome {
     /** The request may start; it must {@link AdmissionQueue#leave}. */
     ADMITTED,

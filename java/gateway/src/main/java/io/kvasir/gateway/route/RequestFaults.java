@@ -17,7 +17,7 @@ public final class RequestFaults {
   private final Ejection ejection;
   private final Collection<FleetWorker> fleet;
 
-  /** What was counted, by the way of the failure; null before the first one. */
+  /** The counts by kind of failure; null before the first one. */
   private @Nullable Map<String, Counted> counted;
 
   private @Nullable FleetWorker worker;

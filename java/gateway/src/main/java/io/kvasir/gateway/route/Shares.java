@@ -29,7 +29,7 @@ public final class Shares {
   /**
    * Creates the limits.
    *
-   * @param slowStartNs time in which a worker that has begun comes to its weight; 0 for none
+   * @param slowStartNs time after which a worker that has begun has its full weight; 0 for none
    */
   public Shares(long slowStartNs) {
     this.slowStartNs = slowStartNs;

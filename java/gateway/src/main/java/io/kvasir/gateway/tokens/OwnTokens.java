@@ -61,7 +61,7 @@ public final class OwnTokens {
    * @param doubted whether a worker's events contradict the tokens that were used
    * @param loop the event loop, which is the current thread
    * @param timeoutMs how long its tokens may take
-   * @param engine asks the engine, and passes on what that comes to, on the loop
+   * @param engine asks the engine, and passes on the result, on the loop
    * @param then receives the tokens once, on the loop
    */
   void ask(

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 final class TokenFlight {
 
   /**
-   * What became of a question.
+   * The outcome of a question.
    *
    * @param tokens the tokens; null without an answer
    * @param status the status of the engine's answer

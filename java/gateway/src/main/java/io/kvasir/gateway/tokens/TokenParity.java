@@ -67,7 +67,7 @@ public final class TokenParity {
     return first;
   }
 
-  /** What the engine stores contradicts the tokens. Returns whether they were relied on. */
+  /** The blocks of the engine contradict the tokens. Returns whether they were relied on. */
   synchronized boolean onDoubt() {
     boolean relied = !refused && inRow >= FIRST;
     if (relied) {

@@ -29,11 +29,11 @@ final class SglangProbe implements FlavorProbe {
   private static final String WINDOW_POOL = "sglang:swa_token_usage";
   private static final String STATE_POOL = "sglang:mamba_usage";
 
-  /** What the names of architectures begin with whose windows have a pool of their own. */
+  /** Prefixes of architectures whose sliding windows have their own pool. */
   private static final List<String> WINDOWS =
       List.of("Llama4For", "GptOssFor", "MiMoV2", "Step3p5", "Gemma4For");
 
-  /** And of those with recurrent layers. */
+  /** Prefixes of architectures with recurrent layers. */
   private static final List<String> STATES =
       List.of(
           "Qwen3Next",

@@ -26,7 +26,7 @@ final class FrameDecoder {
   static final int LONG = 2;
   static final int COMMAND = 4;
 
-  /** What a body's buffer has at first, if its length is not less. */
+  /** The first size of a body's buffer, unless the body is shorter. */
   private static final int FIRST_BYTES = 4 << 10;
 
   private static final byte[] NONE = {};

@@ -23,7 +23,7 @@ final class ZmtpConnection implements ZmtpLoop.Selected {
   private static final long CONNECT_LIMIT_NS = TimeUnit.SECONDS.toNanos(5);
   private static final long HANDSHAKE_LIMIT_NS = TimeUnit.SECONDS.toNanos(2);
 
-  /** What may wait until the peer reads it. */
+  /** The most bytes that wait until the peer reads them. */
   private static final int MAX_UNSENT_BYTES = 64 << 10;
 
   /** The system's socket options by name: seconds, seconds and probes. */

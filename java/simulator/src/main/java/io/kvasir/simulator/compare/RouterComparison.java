@@ -194,7 +194,7 @@ public final class RouterComparison {
   }
 
   /**
-   * Compares policies of workers of one rank, some of which compute prompts and the others generate
+   * Compares policies of workers of one rank, where some compute prompts and the others generate
    * the answers. The utilisation is the mean of the prefill workers', if they compute all prompts.
    *
    * @param setting the case, with workers of both roles

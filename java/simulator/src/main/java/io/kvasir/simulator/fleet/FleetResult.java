@@ -12,8 +12,8 @@ import java.util.Map;
  * @param settings the workers and their router
  * @param decisions number of decisions by reason, in a fixed order
  * @param behindPrompts decisions for a worker that was still computing another prompt
- * @param whatIf what the router and others came to on virtual ranks, the router first; empty if no
- *     others were asked
+ * @param whatIf the results of the router and others on virtual ranks, the router first; empty if
+ *     no others were asked
  */
 public record FleetResult(
     FleetSettings settings,

@@ -115,7 +115,9 @@ public final class RoutedFleet implements FleetLayer {
     FleetRouterSetup setup = new FleetRouterSetup(naming, tokensPerBlock, () -> nowNs, Map.of());
     FleetRouter made = settings.router().create(settings.args(), setup);
     this.whatIf =
-        settings.whatIf().isEmpty() ? null : new WhatIfRouter(made, settings.whatIf(), setup);
+        settings.whatIf().isEmpty()
+            ? null
+            : new WhatIfRouter(made, settings.whatIf(), defaults -> Map.of(), setup);
     this.router = whatIf == null ? made : whatIf;
     for (int worker = 0; worker < settings.workers(); worker++) {
       blocks.add(new WorkerBlocks(ranks));

@@ -213,7 +213,7 @@ public final class JsonReport {
       RankResult of = result.ranks().get(rank);
       json.writeStartObject();
       if (result.fleet() != null) {
-        json.writeNumberField("instance", rank / result.settings().ranks());
+        json.writeNumberField("worker", rank / result.settings().ranks());
       }
       if (result.apart() != null) {
         json.writeStringField("role", Legs.role(result, rank));

@@ -1,7 +1,7 @@
 package io.kvasir.simulator.report;
 
 /**
- * What gives a report again.
+ * What reproduces a report.
  *
  * <p>Immutable.
  *

@@ -4,8 +4,8 @@ import java.util.Locale;
 
 /**
  * A chart under construction: an inline SVG of fixed coordinates that scales with its page. Colours
- * come from the page's classes {@code s0} to {@code s7}. A chart may come in two shapes, of which
- * the page shows the one that fits the screen.
+ * come from the page's classes {@code s0} to {@code s7}. A chart may come in two shapes; the page
+ * shows the one that fits the screen.
  *
  * <p>Not thread-safe.
  */
@@ -20,7 +20,7 @@ final class Svg {
   private static final int TOP = 14;
   private static final int BOTTOM = 60;
 
-  /** Characters of a label of which half fits beside the plot. */
+  /** The longest label, in characters, that may be centred on the edge of the plot. */
   private static final int MOST_CENTRED = 5;
 
   private final int width;

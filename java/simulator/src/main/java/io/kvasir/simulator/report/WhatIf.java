@@ -9,7 +9,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 
-/** What routers would have come to on virtual ranks. Stateless. */
+/** The results that routers would have had on virtual ranks. Stateless. */
 final class WhatIf {
 
   static final List<String> HEADS =
@@ -39,11 +39,10 @@ final class WhatIf {
     List<List<String>> rows = new ArrayList<>();
     for (WhatIfCounts counts : fleet.whatIf()) {
       Spread spread = spread(fleet, counts);
-      long placed = spread.requests().stream().mapToLong(Long::longValue).sum();
       rows.add(
           List.of(
               counts.router(),
-              Numbers.count(placed),
+              Numbers.count(counts.requests()),
               Numbers.rate(counts.hitRate()),
               Numbers.decimals(spread.cv(), 4),
               Numbers.decimals(spread.maxOverMin(), 2)));

@@ -22,7 +22,7 @@ public record TraceColumns(
   static final TraceColumns AZURE =
       new TraceColumns("TIMESTAMP", "ContextTokens", "GeneratedTokens", null);
 
-  /** The columns of BurstGPT's traces, of which some have sessions. */
+  /** The columns of BurstGPT's traces; some of these have sessions. */
   static final TraceColumns BURST_GPT =
       new TraceColumns("Timestamp", "Request tokens", "Response tokens", null);
 

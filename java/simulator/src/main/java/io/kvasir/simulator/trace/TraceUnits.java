@@ -3,10 +3,10 @@ package io.kvasir.simulator.trace;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The units of a trace. What is null is decided by the file. In JSON lines: seconds and {@value
- * #CHAT_BLOCK_TOKENS} tokens an id where rows name their chats as Alibaba's traces do, otherwise
- * milliseconds and {@value #BLOCK_TOKENS} tokens an id. In CSV, timestamps that are numbers show
- * their unit by the size of the first one.
+ * The units of a trace. The file decides about values that are null. In JSON lines: seconds and
+ * {@value #CHAT_BLOCK_TOKENS} tokens an id where rows name their chats as Alibaba's traces do,
+ * otherwise milliseconds and {@value #BLOCK_TOKENS} tokens an id. In CSV, timestamps that are
+ * numbers show their unit by the size of the first one.
  *
  * <p>Immutable.
  *

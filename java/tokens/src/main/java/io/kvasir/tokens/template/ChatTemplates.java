@@ -125,7 +125,7 @@ public final class ChatTemplates {
    *
    * @param tools whether the request has tools
    * @return the template
-   * @throws TemplateException if the folder has none, or several of which none is the default
+   * @throws TemplateException if the folder has none, or several without a default
    */
   public JinjaChatTemplate choose(boolean tools) {
     JinjaChatTemplate chosen = tools ? templates.get(WITH_TOOLS) : null;
@@ -144,7 +144,7 @@ public final class ChatTemplates {
 
   /**
    * The special tokens by the names of their variables, such as {@code bos_token}. A template's
-   * caller passes them beside {@code messages}.
+   * caller passes them together with {@code messages}.
    *
    * @return the tokens that the model names
    */

@@ -12,7 +12,7 @@ import java.util.regex.Pattern;
 
 /**
  * A chat template, compiled: a strict part of Jinja that renders as Hugging Face's transformers
- * does. What it does not know, it refuses.
+ * does. It refuses everything else.
  *
  * <p>Immutable and thread-safe.
  */

@@ -17,11 +17,11 @@ import java.util.Set;
  * What a {@code tokenizer.json} says about cutting a text. Immutable.
  *
  * <p>Hugging Face's added vocabulary first finds the tokens with {@code normalized: false} in the
- * text as it is. What lies between them is normalised, each piece for itself, and searched for the
- * other added tokens. The pieces that remain are tokenized independently of each other; only the
- * scheme {@code first} of Metaspace asks whether a piece begins at the text's beginning. So a text
- * may be cut where a token of the first search begins: the segment then begins with that token, and
- * every piece is what it was. The same holds for the other tokens if nothing is normalised.
+ * text as it is. The pieces between them are normalised one by one and searched for the other added
+ * tokens. The pieces that remain are tokenized independently of each other; only the scheme {@code
+ * first} of Metaspace asks whether a piece begins at the text's beginning. So a text may be cut
+ * where a token of the first search begins: the segment then begins with that token, and every
+ * piece is what it was. The same holds for the other tokens if nothing is normalised.
  *
  * <ul>
  *   <li>A token with {@code lstrip} takes whitespace in front of it, so there is no cut in front of

@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Matcher;
 import org.jspecify.annotations.Nullable;
 
@@ -119,15 +120,14 @@ final class TiktokenTokenizer extends SegmentableTokenizer {
       throw new IllegalStateException("the tokenizer is closed");
     }
     BytePairs pairs = new BytePairs(ranks);
-    int[] gap = {0};
+    AtomicInteger gap = new AtomicInteger();
     added.find(
         prepared,
         (start, end, token) -> {
-          addGap(prepared.substring(gap[0], start), pairs);
+          addGap(prepared.substring(gap.getAndSet(end), start), pairs);
           pairs.add(token.id());
-          gap[0] = end;
         });
-    addGap(prepared.substring(gap[0]), pairs);
+    addGap(prepared.substring(gap.get()), pairs);
     return addSpecialTokens ? frame.around(pairs.ids()) : pairs.ids();
   }
 

@@ -12,7 +12,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A folder of which another user could change the content is refused. */
+/** A folder with content that another user could change is refused. */
 class PrivateFolderTest {
 
   private static final int STRANGER = 12_346;

@@ -44,7 +44,7 @@ final class FleetEngine implements AutoCloseable {
    * Starts it at free ports.
    *
    * @param network the network that it runs in; null for this process's own
-   * @param forms its options of events, beside those that all have
+   * @param forms its options of events, besides those that all engines have
    */
   FleetEngine(@Nullable NetworkNamespace network, String model, String flavor, String... forms)
       throws IOException {

@@ -19,9 +19,9 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * The gateway's memory with many open streams, and during many requests, of which each gets the
- * right answer. Heap is touched at the start, so that resident memory grows only if something
- * outside of the heap does.
+ * The gateway's memory with many open streams, and during many requests, which all get the right
+ * answer. Heap is touched at the start, so that resident memory grows only if something outside of
+ * the heap does.
  */
 @Tag("process")
 class GatewayMemoryTest {

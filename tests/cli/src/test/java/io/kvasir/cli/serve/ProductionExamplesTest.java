@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The files of examples/production, of which docs/production.md speaks, work with this gateway. The
+ * The files of examples/production, which docs/production.md describes, work with this gateway. The
  * programs that read them are asked where they are installed.
  */
 @Tag("process")

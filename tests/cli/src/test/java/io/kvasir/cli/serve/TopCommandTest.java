@@ -12,7 +12,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** {@code kvasir top} beside a gateway. */
+/** {@code kvasir top} next to a gateway. */
 @Tag("process")
 class TopCommandTest {
 

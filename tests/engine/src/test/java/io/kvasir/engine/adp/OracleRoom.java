@@ -30,7 +30,7 @@ final class OracleRoom {
     return pools.isEmpty();
   }
 
-  /** Whether a rank has room for a request of which it has so many tokens. */
+  /** Whether a rank has room for a request, of which it holds so many tokens. */
   boolean hasRoom(int rank, Request request, int matchedTokens) {
     if (!pools.containsKey(rank)) {
       return true;

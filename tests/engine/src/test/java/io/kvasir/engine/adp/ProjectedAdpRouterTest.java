@@ -44,7 +44,7 @@ class ProjectedAdpRouterTest {
     return busy(rank, tokens, 0, 0);
   }
 
-  /** A rank with so many tokens in its line, beside requests that decode. */
+  /** A rank with so many tokens in its queue, and with requests that decode. */
   private static RankState busy(int rank, int tokens, int decoding, int kvTokens) {
     RankWork work =
         new RankWork(

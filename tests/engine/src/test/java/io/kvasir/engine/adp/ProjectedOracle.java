@@ -327,7 +327,7 @@ final class ProjectedOracle {
     return new Compared(number, score, terms);
   }
 
-  /** What it costs that blocks are evicted for a request. */
+  /** The cost of evicting blocks for a request. */
   private double evictionMs(OracleRank rank, int index, int held) {
     if (!rank.reportsPool) {
       return 0;

@@ -79,7 +79,7 @@ final class RandomBatches {
         states(ranks, maxActiveRequests), requests, matches(ranks, requests), maxActiveRequests);
   }
 
-  /** How long ranks compute, in coefficients of which some make equal scores common. */
+  /** How long ranks compute; some of these coefficients make equal scores common. */
   StepTiming timing() {
     return switch (random.nextInt(4)) {
       case 0 -> new StepTiming(0, 0, 0, 0, 0, 0, 0, 1);

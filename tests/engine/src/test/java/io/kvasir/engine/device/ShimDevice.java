@@ -18,9 +18,9 @@ import java.util.SplittableRandom;
  * <p>Streams are lazy: work is carried out when something waits for it, or before that by chance,
  * during any call, a random number of pieces of a random stream. A stream that is closed with work
  * pending, and memory that is freed while pending work may use it ({@link ShimReach}), fail the
- * test. Memory holds garbage when it is given out; what is written beside it, or is not given back,
- * fails the test. Calls are counted and can be made to fail with a code of the driver; after a
- * fatal one the device is lost, and so are all later calls. Failures name the seed. Thread-safe.
+ * test. Memory holds garbage when it is allocated. A write outside of it, or memory that is not
+ * freed, fails the test. Calls are counted and can be made to fail with a code of the driver; after
+ * a fatal one the device is lost, and so are all later calls. Failures name the seed. Thread-safe.
  */
 public final class ShimDevice implements DeviceApi {
 
@@ -123,7 +123,7 @@ public final class ShimDevice implements DeviceApi {
     return copiesToDevice;
   }
 
-  /** Fails if something was written beside the memory that is given out now. */
+  /** Fails if something was written outside of the memory that is allocated now. */
   public synchronized void assertGuarded() {
     heap.assertGuarded();
   }

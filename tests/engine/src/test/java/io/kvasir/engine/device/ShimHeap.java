@@ -37,7 +37,7 @@ final class ShimHeap implements ShimReach.Memory {
     assertThat(foreign.remove(address)).as("bytes pinned at " + address).isNotNull();
   }
 
-  /** Fails if something was written beside the memory that is given out now. */
+  /** Fails if something was written outside of the memory that is allocated now. */
   void assertGuarded() {
     device.assertGuarded();
     pageLocked.assertGuarded();

@@ -8,7 +8,7 @@ import java.util.Arrays;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** Memory that was never zero, between guards that show what is written beside it. */
+/** Memory that was never zero, between guards that show writes outside of it. */
 final class ShimMemory {
 
   private static final byte UNWRITTEN = (byte) 0xa5;

@@ -20,8 +20,8 @@ import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 
 /**
- * Outputs must not depend on what is reused, paused, cancelled beside, or where and how a request
- * ran.
+ * Outputs must not depend on reuse, on pauses, on other requests that are cancelled, or on where
+ * and how a request ran.
  */
 class BlockReuseTest {
 

@@ -15,8 +15,8 @@ import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 /**
- * Random histories of context ranks beside a slow book of their events: which requests are in
- * transfer where, and when that must end.
+ * Random histories of context ranks, compared with a slow book of their events: which requests are
+ * in transfer where, and when that must end.
  */
 class ContextHistoriesTest {
 

@@ -23,7 +23,7 @@ import java.util.Random;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** Instances on two devices, one of which dies or falls ill in the middle of their work. */
+/** Workers on two devices, where one device fails in the middle of their work. */
 class DeviceLossTest {
 
   private static final int SEEDS = LongRuns.cases(8, 32);

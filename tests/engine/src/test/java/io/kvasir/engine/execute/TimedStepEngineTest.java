@@ -99,7 +99,7 @@ class TimedStepEngineTest {
     return engine.step(plan) / MS;
   }
 
-  /** A request of which {@code computed} tokens are in the pool; its lease ends with the chunk. */
+  /** A request with {@code computed} tokens in the pool; its lease ends with the chunk. */
   private static PlacedRequest prefill(int promptTokens, int computed, int chunk) {
     PlacedRequest request = placed(promptTokens);
     request.computed = computed;

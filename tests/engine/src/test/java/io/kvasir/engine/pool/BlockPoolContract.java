@@ -8,7 +8,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * What every {@link BlockPool} must do: one interface per topic with readable cases, and random
- * operation sequences beside {@link NaiveBlockPool}.
+ * operation sequences compared with {@link NaiveBlockPool}.
  *
  * <p>A failure prints its seed. {@code -Dkvasir.test.seed=N} repeats it.
  */

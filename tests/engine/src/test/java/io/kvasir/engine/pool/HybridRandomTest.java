@@ -18,8 +18,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Random leases of a hybrid pool beside sets of blocks that its events rebuild: look-ups and leases
- * match as far as the rule of each group says, block by block, and leases keep what they need.
+ * Random leases of a hybrid pool, compared with sets of blocks that its events rebuild: look-ups
+ * and leases match as far as the rule of each group says, block by block, and leases keep what they
+ * need.
  */
 public class HybridRandomTest {
 

@@ -13,7 +13,7 @@ import org.zeromq.ZContext;
 
 /**
  * A rank publishes thousands of large batches at once. Meanwhile another one publishes small ones,
- * each when the one before has been applied. What counts is how many of the large ones are applied
+ * each when the one before has been applied. The test counts how many of the large ones are applied
  * from one small one to the next; delays are printed.
  */
 class EventFairnessTest {

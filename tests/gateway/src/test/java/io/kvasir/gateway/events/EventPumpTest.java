@@ -26,7 +26,7 @@ class EventPumpTest {
 
   private static final RankId RANK = new RankId(1, 0);
 
-  /** CPU time that the test uses beside a pump that rests. */
+  /** CPU time that the test uses while the pump rests. */
   private static final long BUSY_NS = 100_000_000;
 
   private final EventPump pump = new EventPump();

@@ -22,8 +22,8 @@ import org.junit.jupiter.api.Test;
 
 /**
  * Peers that send random greetings, frames, lengths and endless messages, to a live socket that
- * connects, one that is bound, and a replay socket. Beside them an honest publisher sends batches,
- * all of which must arrive in order; and the heap must not grow. A case is some batches.
+ * connects, one that is bound, and a replay socket. Meanwhile an honest publisher sends batches,
+ * which must all arrive in order; and the heap must not grow. A case is some batches.
  */
 class ZmtpFuzzTest {
 

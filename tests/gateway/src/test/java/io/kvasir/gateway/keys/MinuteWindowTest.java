@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 
-/** What counts in a minute, beside a list of everything that was used. */
+/** The sum of a minute, compared with a list of everything that was used. */
 class MinuteWindowTest {
 
   private static final long MINUTE_NS = 60_000_000_000L;

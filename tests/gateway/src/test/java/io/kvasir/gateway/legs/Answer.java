@@ -13,7 +13,7 @@ import java.util.List;
  * @param finishReason why it ends
  * @param promptTokens tokens of the prompt
  * @param cachedTokens those that were not computed
- * @param more members beside the choices
+ * @param more members besides the choices
  * @param inChoice members within the choice
  */
 record Answer(

@@ -23,7 +23,7 @@ import org.junit.jupiter.params.provider.CsvSource;
  */
 class BodyCostTest {
 
-  /** Bytes that reading a body may allocate for each of its bytes, and beside them. */
+  /** Bytes that reading a body may allocate for each of its bytes, and in addition. */
   private static final int PER_BYTE = 48;
 
   private static final long BESIDE = 64 << 10;

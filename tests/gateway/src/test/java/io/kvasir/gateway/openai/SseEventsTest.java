@@ -193,7 +193,7 @@ class SseEventsTest {
     }
   }
 
-  /** A stream of events, of which some are damaged. */
+  /** A stream of events; some are damaged. */
   static byte[] stream(Random random) {
     RandomJson json = new RandomJson(random);
     StringBuilder text = new StringBuilder();

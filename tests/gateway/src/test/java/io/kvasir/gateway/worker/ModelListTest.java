@@ -31,7 +31,7 @@ class ModelListTest {
     assertThat(models.adapters()).hasSize(10_000).containsEntry("m17", "m");
   }
 
-  /** 6 MB, of which a tree would hold 30 times as much for as long as the worker lives. */
+  /** 6 MB; a tree of them would hold 30 times as much for as long as the worker lives. */
   @Test
   void aListOfTooManyValuesIsNone() {
     String values = "{},".repeat(2_000_000);

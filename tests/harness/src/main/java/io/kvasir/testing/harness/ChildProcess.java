@@ -13,7 +13,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 
 /**
- * A process that a test runs. What it prints is kept; when the test fails, it is printed with the
+ * A process that a test runs. Its output is kept; when the test fails, it is printed with the
  * failure. Closing ends it with all its descendants.
  *
  * <p>Thread-safe.

@@ -4,7 +4,7 @@ import java.util.Random;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
-/** Writes random expressions, of which many are errors. */
+/** Writes random expressions; many are errors. */
 final class RandomExpressions {
 
   /** The variables that expressions use. */

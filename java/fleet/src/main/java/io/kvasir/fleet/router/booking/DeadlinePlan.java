@@ -21,8 +21,9 @@ final class DeadlinePlan {
    * taken so far is left out, of the lowest class among them: the rule of Moore (1968). On a single
    * rank whose requests are all of one class and wait already, no other choice has fewer late ones.
    *
-   * Of those taken, the shortest goes next that makes none of the others late, with a little to spare: requests that arrive
-   * later may make others late, and then it is better to have the short ones done.
+   * Of those taken, the shortest goes next that makes none of the others late, with a little to
+   * spare: requests that arrive later may make others late, and then it is better to have the short
+   * ones done.
    *
    * On several ranks, a request begins when they have done the work before it together, and takes
    * its own time then.

@@ -100,8 +100,8 @@ final class QueueDispatcher {
   /*
    * No waiting request has room at the end of a step, except while one is matched again. So one can
    * have room now only on a rank whose load has fallen since: these eased ranks are looked at, and
-   * forgotten when no waiting request can be placed there. What streams without a change of room
-   * costs nothing.
+   * forgotten when no waiting request can be placed there. Streamed tokens that do not change
+   * the room cost nothing.
    */
 
   /**

@@ -7,7 +7,7 @@ package io.kvasir.fleet.router.booking;
  */
 final class QueuePace {
 
-  /** What a request leaves of those before it. */
+  /** The weight that each request leaves to those before it. */
   private static final double FADING = 1 - 1.0 / 64;
 
   /** Requests of the usual length that the expected pace is worth. */

@@ -180,7 +180,10 @@ final class RequestQueue {
     return inTime == null ? first(requests, hasRoom) : inTime;
   }
 
-  /** What is set aside is kept for those without room. O(requests behind that it suffices for). */
+  /**
+   * The time set aside stays reserved for requests without room. O(requests behind that it suffices
+   * for).
+   */
   private @Nullable WaitingRequest due(Predicate<WaitingRequest> hasRoom) {
     double neededMs = 0;
     for (WaitingRequest waiting : behind) {

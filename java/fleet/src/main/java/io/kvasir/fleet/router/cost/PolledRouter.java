@@ -2,11 +2,14 @@ package io.kvasir.fleet.router.cost;
 
 import io.kvasir.event.BlockEvent;
 import io.kvasir.fleet.index.PrefixIndex;
+import io.kvasir.fleet.load.LoadExchange;
+import io.kvasir.fleet.load.LoadMessage;
 import io.kvasir.fleet.load.PredictedLoads;
 import io.kvasir.fleet.router.EngineMetrics;
 import io.kvasir.fleet.router.FleetRequest;
 import io.kvasir.fleet.router.FleetRouter;
 import io.kvasir.fleet.router.FleetRouterSetup;
+import io.kvasir.fleet.router.HitCorrection;
 import io.kvasir.fleet.router.Placement;
 import io.kvasir.fleet.router.RankCapacity;
 import io.kvasir.fleet.router.RouteOutcome;
@@ -17,8 +20,11 @@ import io.kvasir.fleet.router.booking.CostTrace;
 import io.kvasir.fleet.router.booking.Selection;
 import io.kvasir.hash.BlockHashes;
 import io.kvasir.model.RankId;
+import io.kvasir.timing.ForwardPass;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Weighs matches, by block events, against loads, by polled metrics. With the shares
@@ -139,6 +145,21 @@ public final class PolledRouter implements FleetRouter {
   }
 
   @Override
+  public boolean onAlive(long attempt) {
+    return router.onAlive(attempt);
+  }
+
+  @Override
+  public void onServed(long attempt, int cachedTokens) {
+    router.onServed(attempt, cachedTokens);
+  }
+
+  @Override
+  public HitCorrection correction(long workerId) {
+    return router.correction(workerId);
+  }
+
+  @Override
   public boolean onFinished(long attempt, boolean success) {
     return router.onFinished(attempt, success);
   }
@@ -170,8 +191,18 @@ public final class PolledRouter implements FleetRouter {
   }
 
   @Override
+  public void onForwardPass(RankId rank, ForwardPass pass) {
+    router.onForwardPass(rank, pass);
+  }
+
+  @Override
   public void loads(PredictedLoads out) {
     router.loads(out);
+  }
+
+  @Override
+  public @Nullable LoadExchange exchangeLoads(long routerId, Consumer<LoadMessage> out) {
+    return router.exchangeLoads(routerId, out);
   }
 
   @Override

@@ -22,10 +22,10 @@ import org.jspecify.annotations.Nullable;
  * and has work for q ahead delays them by {@code rate * s * (q + s / 2) / (1 - u)} in all if it
  * computes a prompt for s: a request that arrives before the prompt begins waits s longer, one that
  * arrives while it runs half of that on average, and each delay causes others. The rate is that of
- * its role: every request comes to a decode rank, but only prompts that are computed apart to a
+ * its role: every request reaches a decode rank, but only prompts that are computed apart reach a
  * prefill rank. Of n ranks with the role, the rate of one counts for 1 / n, because a request goes
- * where it waits least. So the longest prompts are computed where few others come. docs/policies.md
- * has the figures.
+ * where it waits least. So the longest prompts are computed where few other requests arrive.
+ * docs/policies.md has the figures.
  *
  * <p>As thread-safe as the routers.
  */

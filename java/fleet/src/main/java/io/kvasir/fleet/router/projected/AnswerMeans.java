@@ -15,7 +15,7 @@ final class AnswerMeans {
    * only when they end.
    */
 
-  /** What an end leaves of the weight of those before it. */
+  /** The factor by which each end reduces the weight of those before it. */
   private static final double KEPT = 1 - 1.0 / 64;
 
   /** Tokens of an answer before there was any; worth one. */

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Chooses the rank with the earliest expected first token, counting what the choice costs other
- * requests. What it expects of the ranks comes from a {@link PlacementLedger}.
+ * requests. Its forecasts come from a {@link PlacementLedger}.
  *
  * <p>Equal histories of calls and times give equal choices. Not thread-safe: called under the
  * router's lock. A choice is O(candidates x steps + ranks of their engines), at most 33 steps.
@@ -34,10 +34,10 @@ final class ProjectedSelector implements RankSelector {
    *            the rank lacks comes from there, as learned of the two workers
    *   pace     what requests that decode add to these steps, and the first tokens of the answer at
    *            the pace of the rank. It decides among ranks that would prefill equally soon.
-   *   others   compute on the typical engine x u / (1 - u): where ranks compute prompts for the share u of their
-   *            time, that many requests wait for each one that is computed. The time of a slow rank
-   *            is worth less to them. u is the share of the last seconds or, if more, that which the
-   *            prompts in the queue will cause.
+   *   others   the delay that this prompt causes to later requests: compute on the typical engine x
+   *            u / (1 - u), because so many requests wait for each one that is computed. u is the
+   *            prefill utilisation of the ranks: that of the last seconds, or what the queued
+   *            prompts imply if that is higher.
    *   work     the work that the conversation will bring after this turn, times the number of open
    *            conversations by which the rank exceeds the emptiest one, relative to 1 + their mean
    *   room     the time until requests that end have freed the blocks that the pool lacks

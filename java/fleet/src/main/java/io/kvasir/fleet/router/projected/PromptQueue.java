@@ -12,16 +12,15 @@ import org.jspecify.annotations.Nullable;
 final class PromptQueue {
 
   /*
-   * A prompt whose answer streams and that takes longer than expected stays in the queue, because the rank may be slow, or
-   * stuck. It is expected to take once more as long as it is late (Lindy's law: of what nothing else
-   * is known, what has lasted for long lasts for long). So a rank that hangs gets no more requests
-   * than those that come within the time that the first of them should have taken, and it is trusted
-   * again with the first token after that.
+   * A prompt whose answer streams and that takes longer than expected stays in the queue, because
+   * the rank may be slow or stuck. With no other information, the remaining delay is estimated as
+   * the delay so far (Lindy's law). So a hung rank stops receiving requests once its oldest prompt
+   * is late by more than the wait on another rank, and its next first token restores it.
    *
    * A prompt leaves the queue without a first token if its end is not reported, after the expected
    * time; and after three times the expected time if its answer does not stream, or the rank has
-   * computed a prompt that was placed later, or has reported a step without work since. Attempts that
-   * show no sign of life for longer are ended by the router.
+   * computed a prompt that was placed later, or has reported a step without work since. The router
+   * ends attempts that show no sign of life for longer.
    */
 
   private static final double NS_PER_MS = 1e6;

@@ -13,9 +13,9 @@ import org.slf4j.LoggerFactory;
  * prompts and one that answers. A pair without observations is expected to be like the other pairs
  * of its prefill worker, or like all pairs if there are none.
  *
- * <p>Observed is the time from the placement of the answer, which follows the end of the prompt, to
- * its first token. The answer's queue and step are in it; they are taken off as they were expected
- * at the placement.
+ * <p>The observation is the time from the placement of the answer, which follows the end of the
+ * prompt, to its first token. The queue time and the first step that were forecast at the placement
+ * are subtracted.
  *
  * <p>Holds one state for each pair that was observed, of ranks that are there. Not thread-safe.
  */

@@ -6,8 +6,8 @@ import it.unimi.dsi.fastutil.longs.LongLinkedOpenHashSet;
 /** The blocks that a rank would hold, the least recently used ones first. Not thread-safe. */
 final class VirtualPool {
 
-  /** Capacity where none is known: 128 MiB of hashes. */
-  private static final int UNKNOWN_CAPACITY = 1 << 22;
+  /** Capacity where none is known: more than engines have, in at most 12 MiB. */
+  private static final int UNKNOWN_CAPACITY = 1 << 18;
 
   private final LongLinkedOpenHashSet blocks = new LongLinkedOpenHashSet();
   private long capacity = UNKNOWN_CAPACITY;

@@ -11,7 +11,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.BiConsumer;
 
-/** The virtual ranks of one policy, and what it came to on them. Not thread-safe. */
+/** The virtual ranks of one policy, and its results on them. Not thread-safe. */
 final class VirtualRanks {
 
   private final String router;
@@ -83,7 +83,7 @@ final class VirtualRanks {
       pool.resize(capacity(rank));
       pools.put(rank, pool);
     }
-    BlockHashes hashes = request.hashes(setup.naming(), setup.tokensPerBlock());
+    BlockHashes hashes = request.prefix(setup.naming(), setup.tokensPerBlock());
     long[] sequence = hashes.sequence();
     int blocks = hashes.blocks();
     int held = pool.match(sequence, blocks);

@@ -27,6 +27,17 @@ public record WhatIfCounts(
     placed = Collections.unmodifiableSortedMap(new TreeMap<>(placed));
   }
 
+  /** {@return the requests that were placed} */
+  public long requests() {
+    return placed.values().stream().mapToLong(Long::longValue).sum();
+  }
+
+  /** {@return the share of the placed requests that went to one rank, the busiest; 0 for none} */
+  public double busiestShare() {
+    long most = placed.values().stream().mapToLong(Long::longValue).max().orElse(0);
+    return most == 0 ? 0 : most / (double) requests();
+  }
+
   /** {@return the share of the prompt tokens that the ranks held; 0 without requests} */
   public double hitRate() {
     return promptTokens == 0 ? 0 : hitTokens / (double) promptTokens;

@@ -22,6 +22,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -56,8 +57,8 @@ public final class WhatIfRouter implements FleetRouter {
     final VirtualRanks ranks;
     private final boolean follows;
 
-    Other(FleetRouterProvider provider, FleetRouterSetup setup) {
-      router = provider.create(Map.of(), setup);
+    Other(FleetRouterProvider provider, Map<String, Object> args, FleetRouterSetup setup) {
+      router = provider.create(args, setup);
       ranks = new VirtualRanks(provider.name(), setup);
       follows = provider.followsBlocks();
     }
@@ -107,12 +108,16 @@ public final class WhatIfRouter implements FleetRouter {
    * Wraps a router.
    *
    * @param actual the router that decides, without ranks; closed with this one
-   * @param others the other policies, which get their default settings
+   * @param others the other policies
+   * @param args the settings of each of them
    * @param setup how blocks are named, their size, and the clock
    * @throws IllegalArgumentException if one of the others needs what is {@link #missing}
    */
   public WhatIfRouter(
-      FleetRouter actual, List<FleetRouterProvider> others, FleetRouterSetup setup) {
+      FleetRouter actual,
+      List<FleetRouterProvider> others,
+      Function<FleetRouterProvider, Map<String, Object>> args,
+      FleetRouterSetup setup) {
     this.actual = Objects.requireNonNull(actual, "actual");
     this.actualRanks = new VirtualRanks(actual.name(), setup);
     for (FleetRouterProvider provider : others) {
@@ -121,7 +126,7 @@ public final class WhatIfRouter implements FleetRouter {
         throw new IllegalArgumentException(
             provider.name() + " needs " + missing + ", which virtual ranks do not have");
       }
-      this.others.add(new Other(provider, setup));
+      this.others.add(new Other(provider, args.apply(provider), setup));
     }
   }
 
@@ -157,7 +162,8 @@ public final class WhatIfRouter implements FleetRouter {
 
   @Override
   public boolean readsTokens(FleetRequest request) {
-    return true;
+    return actual.readsTokens(request)
+        || others.stream().anyMatch(other -> other.router.readsTokens(request));
   }
 
   @Override

@@ -14,6 +14,7 @@ import java.time.Clock;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /** Functions that every template can call. Stateless. */
 public final class Functions {
@@ -127,14 +128,12 @@ public final class Functions {
 
   private static Object joiner(Budget budget, Arguments arguments) {
     Object separator = Arguments.or(JOINER.bind(arguments)[0], ", ");
-    boolean[] used = new boolean[1];
+    AtomicBoolean used = new AtomicBoolean();
     return new LibraryFunction(
         "joiner",
         (anyBudget, none) -> {
           none.only("joiner", 0, 0);
-          Object text = used[0] ? separator : "";
-          used[0] = true;
-          return text;
+          return used.getAndSet(true) ? separator : "";
         });
   }
 }

@@ -7,7 +7,7 @@ final class FinalSigma {
   private static final char SMALL = '\u03c3';
   private static final char SMALL_AT_END = '\u03c2';
 
-  /** Characters within words, beside marks, modifiers and formats. */
+  /** Characters within words, besides marks, modifiers and formats. */
   private static final String WITHIN_WORDS =
       "'.:\u00b7\u0387\u055f\u05f4\u2018\u2019\u2024\u2027\ufe13\ufe52\ufe55\uff07\uff0e\uff1a";
 

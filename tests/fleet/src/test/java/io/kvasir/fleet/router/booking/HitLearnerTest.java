@@ -16,7 +16,7 @@ class HitLearnerTest {
   private static final int BLOCK = 16;
   private static final long SEED = 35;
 
-  /** A prompt of random length, some leading blocks of which are held. */
+  /** A prompt of random length; some of its leading blocks are held. */
   private record Probe(int heldBlocks, int promptTokens) {
     static Probe draw(Random random) {
       int tokens = 1 + random.nextInt(8_000);

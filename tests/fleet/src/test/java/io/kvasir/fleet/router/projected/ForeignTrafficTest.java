@@ -17,9 +17,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Engines that also serve prompts of which the router knows nothing. They show as slower engines:
- * the router is about as good as one that knows the share of its time that each engine spends on
- * them.
+ * Engines that also serve prompts that bypass the router. They appear as slower engines: the router
+ * is about as good as one that knows the share of its time that each engine spends on them.
  */
 class ForeignTrafficTest {
 

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * One engine reports any steps, in any number, beside honest ones: their times stay right, and
+ * One engine reports any steps, in any number, next to honest engines: their times stay right, and
  * every request is placed.
  */
 @Tag("fuzz")

@@ -61,7 +61,7 @@ class ServeRulesTest {
         .isGreaterThanOrEqualTo(LEAST_PLACED);
   }
 
-  /** One router beside the rules. */
+  /** One router and the rules. */
   private static final class Run {
     private final String policy;
     private final long seed;

@@ -8,7 +8,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** JSON as variables of a template. Stateless. */
-public final class JsonVariables {
+final class JsonVariables {
 
   private JsonVariables() {}
 
@@ -18,7 +18,7 @@ public final class JsonVariables {
    * @param node of any kind; a missing one is null
    * @return String, Boolean, Long, BigInteger, Double, null, List or Map
    */
-  public static @Nullable Object of(JsonNode node) {
+  static @Nullable Object of(JsonNode node) {
     if (node.isTextual()) {
       return node.textValue();
     }
@@ -45,7 +45,7 @@ public final class JsonVariables {
    * @param object with the variables
    * @return the variables by name, in order
    */
-  public static Map<String, @Nullable Object> ofObject(JsonNode object) {
+  static Map<String, @Nullable Object> ofObject(JsonNode object) {
     Map<String, @Nullable Object> map = new LinkedHashMap<>();
     object.properties().forEach(entry -> map.put(entry.getKey(), of(entry.getValue())));
     return map;

@@ -1,0 +1,176 @@
+package io.kvasir.gateway;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import io.kvasir.exchange.EngineFlavor;
+import io.kvasir.gateway.RawClient.Reply;
+import io.kvasir.testing.harness.Await;
+import io.kvasir.testing.harness.LongRuns;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/**
+ * What {@code --shadow} says that other policies would find is what they find once they serve the
+ * same requests.
+ */
+class ShadowTest {
+
+  private static final long SEED = Long.getLong("kvasir.test.seed", 29);
+  private static final int ENGINES = 4;
+  private static final int REQUESTS = LongRuns.cases(300, 2_000);
+  private static final List<String> SHADOWS = List.of("projected", "cost", "conversation");
+  private static final String SERVES = "round_robin";
+
+  /** A kind of traffic. */
+  enum Workload {
+
+    /** Turns that begin with the conversation so far; as many are open as ranks can hold. */
+    CONVERSATIONS {
+      @Override
+      List<int[]> prompts(Random random) {
+        List<int[]> prompts = new ArrayList<>();
+        int[][] open = new int[12][];
+        while (prompts.size() < REQUESTS) {
+          int which = random.nextInt(open.length);
+          int[] before = open[which];
+          boolean ends = before == null || before.length > 2_500;
+          open[which] = joined(ends ? new int[0] : before, tokens(random, 100, 600));
+          prompts.add(open[which]);
+        }
+        return prompts;
+      }
+    },
+
+    /** Questions behind a few long beginnings. */
+    SHARED_BEGINNINGS {
+      @Override
+      List<int[]> prompts(Random random) {
+        List<int[]> heads =
+            IntStream.range(0, 10).mapToObj(i -> tokens(random, 1_000, 3_000)).toList();
+        return Stream.generate(
+                () -> joined(heads.get(random.nextInt(heads.size())), tokens(random, 10, 300)))
+            .limit(REQUESTS)
+            .toList();
+      }
+    },
+
+    /** Documents of which some are asked about often, and more than all ranks hold together. */
+    REPEATED_DOCUMENTS {
+      @Override
+      List<int[]> prompts(Random random) {
+        List<int[]> documents =
+            IntStream.range(0, 100).mapToObj(i -> tokens(random, 1_000, 3_000)).toList();
+        return Stream.generate(
+                () -> documents.get((int) (documents.size() * Math.pow(random.nextDouble(), 3))))
+            .limit(REQUESTS)
+            .toList();
+      }
+    };
+
+    abstract List<int[]> prompts(Random random);
+  }
+
+  private static int[] tokens(Random random, int least, int bound) {
+    return random.ints(random.nextInt(least, bound), 0, 256).toArray();
+  }
+
+  private static int[] joined(int[] head, int[] tail) {
+    int[] both = Arrays.copyOf(head, head.length + tail.length);
+    System.arraycopy(tail, 0, both, head.length, tail.length);
+    return both;
+  }
+
+  /** Serves all prompts, one after the other. Returns the share of their tokens that was cached. */
+  private static double serve(TestGateway gateway, List<StandInServer> engines, List<int[]> all) {
+    long tokens = 0;
+    long cached = 0;
+    for (int[] prompt : all) {
+      Reply reply =
+          gateway.post(
+              "/v1/completions",
+              "{\"model\":\"%s\",\"max_tokens\":1,\"prompt\":%s}"
+                  .formatted(StandInServer.MODEL, Arrays.toString(prompt)));
+      assertThat(reply.status()).as(reply.text()).isEqualTo(200);
+      JsonNode usage = reply.json().path("usage");
+      tokens += usage.path("prompt_tokens").asLong();
+      cached += usage.at("/prompt_tokens_details/cached_tokens").asLong();
+      Await.until("all events", () -> knowsAll(gateway, engines));
+    }
+    return cached / (double) tokens;
+  }
+
+  private static boolean knowsAll(TestGateway gateway, List<StandInServer> engines) {
+    JsonNode workers = gateway.admin("/kvasir/ranks").json();
+    for (int i = 0; i < engines.size(); i++) {
+      if (workers.get(i).at("/ranks/0/last_batch").asLong(-1) < engines.get(i).lastBatch()) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private static double hitRate(TestGateway gateway, String router) {
+    return metric(gateway, "hit_tokens_total", router)
+        / metric(gateway, "prompt_tokens_total", router);
+  }
+
+  private static double metric(TestGateway gateway, String name, String router) {
+    return gateway.metric("kvasir_shadow_" + name, "router=\"" + router + '"');
+  }
+
+  /** Serves the prompts with one policy and new engines. Returns the share that was cached. */
+  private static double served(String router, List<int[]> prompts) {
+    try (Fleet fleet = new Fleet(router, List.of())) {
+      return serve(fleet.gateway, fleet.engines, prompts);
+    }
+  }
+
+  private static final class Fleet implements AutoCloseable {
+    private final List<StandInServer> engines = new ArrayList<>();
+    private final TestGateway gateway;
+
+    Fleet(String router, List<String> shadows) {
+      for (int i = 0; i < ENGINES; i++) {
+        engines.add(StandInServer.start(EngineFlavor.VLLM, 1));
+      }
+      gateway =
+          TestGateway.of(engines.stream().map(StandInServer::worker).toList())
+              .router(router)
+              .shadows(shadows.toArray(String[]::new))
+              .start();
+    }
+
+    @Override
+    public void close() {
+      gateway.close();
+      engines.forEach(StandInServer::close);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void hitsAreThoseOfThePolicyOnceItServes(Workload workload) {
+    List<int[]> prompts = workload.prompts(new Random(SEED));
+    try (Fleet fleet = new Fleet(SERVES, SHADOWS)) {
+      double hits = serve(fleet.gateway, fleet.engines, prompts);
+      assertThat(hitRate(fleet.gateway, SERVES)).as(SERVES).isCloseTo(hits, within(0.02));
+      for (String shadow : SHADOWS) {
+        double said = hitRate(fleet.gateway, shadow);
+        double found = served(shadow, prompts);
+        System.out.printf("%s, %s: %.4f said, %.4f found%n", workload, shadow, said, found);
+        assertThat(said).as(shadow).isCloseTo(found, within(0.02));
+        assertThat(metric(fleet.gateway, "placed_requests_total", shadow))
+            .isEqualTo(prompts.size());
+        assertThat(metric(fleet.gateway, "busiest_rank_share", shadow)).isBetween(0.25, 1.0);
+      }
+    }
+  }
+}

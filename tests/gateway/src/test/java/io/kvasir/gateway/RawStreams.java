@@ -143,10 +143,7 @@ final class RawStreams implements AutoCloseable {
         } else if (of == stream && type == HEADERS) {
           status =
               Integer.parseInt(
-                  decoder
-                      .decodeHeaders(of, Unpooled.wrappedBuffer(payload))
-                      .status()
-                      .toString());
+                  decoder.decodeHeaders(of, Unpooled.wrappedBuffer(payload)).status().toString());
         }
         if (of == stream && (type == HEADERS || type == DATA) && (flags & END_STREAM) != 0) {
           return new Outcome(status, false, false);

@@ -49,7 +49,10 @@ class WhatIfRouterTest {
     List<FleetRouterProvider> providers = Stream.of(others).map(FleetRouterKind::named).toList();
     WhatIfRouter router =
         new WhatIfRouter(
-            FleetRouterKind.named(actual).create(Map.of(), setup()), providers, defaults -> Map.of(), setup());
+            FleetRouterKind.named(actual).create(Map.of(), setup()),
+            providers,
+            defaults -> Map.of(),
+            setup());
     open.add(router);
     for (int rank = 0; rank < RANKS; rank++) {
       router.addRank(new RankId(rank, 0), new RankCapacity(CAPACITY, 0));
@@ -222,7 +225,8 @@ class WhatIfRouterTest {
     FleetRouter queueing =
         FleetRouterKind.named("projected").create(Map.of("router_queue_threshold", 0), setup());
     WhatIfRouter router =
-        new WhatIfRouter(queueing, List.of(FleetRouterKind.named("cost")), defaults -> Map.of(), setup());
+        new WhatIfRouter(
+            queueing, List.of(FleetRouterKind.named("cost")), defaults -> Map.of(), setup());
     open.add(router);
     router.addRank(new RankId(0, 0), new RankCapacity(CAPACITY, 0));
     Placement first = place(router, request(new int[20]));

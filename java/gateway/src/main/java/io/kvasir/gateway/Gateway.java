@@ -312,19 +312,16 @@ public final class Gateway implements AutoCloseable {
   }
 
   /**
-   * Reads the certificates and keys of both ports again, for the connections from then on.
+   * Reads the certificates and keys of both ports again, the public one first, for new connections.
    *
-   * @throws IOException if some are wrong; those of that port stay as they were
+   * @throws IOException if some are wrong; that port, and one behind it, keeps those that it has
    */
   public void reloadTls() throws IOException {
     HttpFront open = front;
-    try {
-      if (open != null) {
-        open.reloadTls();
-      }
-    } finally {
-      admin.reloadTls();
+    if (open != null) {
+      open.reloadTls();
     }
+    admin.reloadTls();
   }
 
   /** {@return the API keys of clients; null if none is needed} */

@@ -3,6 +3,7 @@ package io.kvasir.gateway;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.kvasir.testing.harness.Await;
+import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.handler.codec.http2.DefaultHttp2HeadersDecoder;
 import io.netty.handler.codec.http2.Http2Exception;
@@ -34,6 +35,8 @@ final class RawStreams implements AutoCloseable {
   static final int END_STREAM = 1;
   static final int END_HEADERS = 4;
   private static final int ACK = 1;
+  private static final int PRIORITY = 32;
+  private static final int PRIORITY_BYTES = 5;
 
   private static final String PREFACE = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
   private static final int HEAD_BYTES = 9;
@@ -53,7 +56,7 @@ final class RawStreams implements AutoCloseable {
   record Outcome(int status, boolean isReset, boolean isClosed) {
 
     boolean isRefused() {
-      return status >= 400 && status < 500 || status == 0 && (isReset || isClosed);
+      return (status >= 400 && status < 500) || (status == 0 && (isReset || isClosed));
     }
   }
 
@@ -109,7 +112,7 @@ final class RawStreams implements AutoCloseable {
     } else {
       block.write(PREFIX);
       for (rest -= PREFIX; rest > PREFIX; rest >>= 7) {
-        block.write(rest & PREFIX | 1 << 7);
+        block.write((rest & PREFIX) | (1 << 7));
       }
       block.write(rest);
     }
@@ -129,7 +132,7 @@ final class RawStreams implements AutoCloseable {
     int status = 0;
     try {
       while (true) {
-        int length = in.readUnsignedByte() << 16 | in.readUnsignedShort();
+        int length = (in.readUnsignedByte() << 16) | in.readUnsignedShort();
         int type = in.readUnsignedByte();
         int flags = in.readUnsignedByte();
         int of = in.readInt();
@@ -141,9 +144,9 @@ final class RawStreams implements AutoCloseable {
         } else if (of == stream && type == RESET) {
           return new Outcome(status, true, false);
         } else if (of == stream && type == HEADERS) {
-          status =
-              Integer.parseInt(
-                  decoder.decodeHeaders(of, Unpooled.wrappedBuffer(payload)).status().toString());
+          ByteBuf block = Unpooled.wrappedBuffer(payload);
+          block.skipBytes((flags & PRIORITY) == 0 ? 0 : PRIORITY_BYTES);
+          status = Integer.parseInt(decoder.decodeHeaders(of, block).status().toString());
         }
         if (of == stream && (type == HEADERS || type == DATA) && (flags & END_STREAM) != 0) {
           return new Outcome(status, false, false);

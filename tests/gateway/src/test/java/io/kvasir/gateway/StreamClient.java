@@ -174,6 +174,8 @@ final class StreamClient implements AutoCloseable {
     private final HttpClientRequest request;
     private final CompletableFuture<HttpClientResponse> head = new CompletableFuture<>();
     private final CompletableFuture<Void> end = new CompletableFuture<>();
+
+    @SuppressWarnings("JdkObsolete") // an event loop appends, a test reads
     private final StringBuffer text = new StringBuffer();
 
     /** Prepares for a request that is sent later: what arrives must find its handlers. */

@@ -33,7 +33,7 @@ class StreamSmugglingTest {
 
   private static final String SECOND = "x\r\n\r\nGET /v1/smuggled HTTP/1.1\r\nx: y";
 
-  @TempDir private Path folder;
+  @TempDir private static Path folder;
   private KeyStore keys;
   private ScriptedEngine engine;
   private TestGateway gateway;

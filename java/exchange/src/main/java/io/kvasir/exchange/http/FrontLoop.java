@@ -14,6 +14,7 @@ import io.vertx.core.net.ServerSSLOptions;
 import io.vertx.core.net.SocketAddress;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -106,7 +107,11 @@ final class FrontLoop extends VerticleBase {
 
   /** Says on connections of HTTP/2 that they take no further request. Any thread. */
   void leave() {
-    context.runOnContext(now -> Map.copyOf(connections).values().forEach(ConnectionUse::leave));
+    try {
+      context.runOnContext(now -> Map.copyOf(connections).values().forEach(ConnectionUse::leave));
+    } catch (RejectedExecutionException e) {
+      LOG.debug("the connections of a loop that has ended are closed", e);
+    }
   }
 
   private void onConnection(HttpConnection connection) {

@@ -1,5 +1,6 @@
 package io.kvasir.gateway;
 
+import io.kvasir.exchange.EngineTrust;
 import io.kvasir.exchange.Upstream;
 import io.kvasir.exchange.http.HttpUpstream;
 import io.kvasir.gateway.disagg.DisaggSettings;
@@ -19,6 +20,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Makes the workers of a gateway and the ways to them. No number of a worker is given twice.
@@ -26,6 +29,8 @@ import org.jspecify.annotations.Nullable;
  * vertx}.
  */
 final class WorkerConnections {
+
+  private static final Logger LOG = LoggerFactory.getLogger(WorkerConnections.class);
 
   private final GatewaySettings.Health health;
   private final Vertx vertx;
@@ -60,7 +65,10 @@ final class WorkerConnections {
 
   /** An engine behind HTTP. */
   FleetWorker open(WorkerSpec spec) {
-    Upstream engine = upstream(spec.url(), spec.apiKey());
+    if (spec.trust().isAny()) {
+      LOG.warn("worker {}: any certificate is accepted (insecure=true)", spec.name());
+    }
+    Upstream engine = upstream(spec.url(), spec.apiKey(), spec.trust());
     return worker(spec.name(), spec, engine, renderer(spec.renderer()));
   }
 
@@ -73,11 +81,11 @@ final class WorkerConnections {
     return of == null
         ? null
         : renderers.computeIfAbsent(
-            of, any -> new Renderer(any, upstream(any.url(), any.apiKey())));
+            of, any -> new Renderer(any, upstream(any.url(), any.apiKey(), EngineTrust.JAVA)));
   }
 
-  private Upstream upstream(URI url, @Nullable ApiKey key) {
-    Upstream http = new HttpUpstream(vertx, url, health.connectTimeoutMs(), clockNs);
+  private Upstream upstream(URI url, @Nullable ApiKey key, EngineTrust trust) {
+    Upstream http = new HttpUpstream(vertx, url, trust, health.connectTimeoutMs(), clockNs);
     return key == null ? http : new KeyedUpstream(http, key);
   }
 
@@ -85,7 +93,7 @@ final class WorkerConnections {
   Transfers transfers(DisaggSettings disagg) {
     return new Transfers(
         disagg,
-        url -> new HttpUpstream(vertx, url, health.connectTimeoutMs(), clockNs),
+        url -> new HttpUpstream(vertx, url, EngineTrust.JAVA, health.connectTimeoutMs(), clockNs),
         health.timeoutMs());
   }
 }

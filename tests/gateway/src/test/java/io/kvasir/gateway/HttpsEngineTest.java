@@ -17,6 +17,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.KeyStore;
+import java.util.Base64;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -86,8 +87,60 @@ class HttpsEngineTest {
     }
   }
 
+  @Test
+  void anEngineWhoseAuthorityIsNamedIsUsed() throws Exception {
+    Path keys = keys("localhost");
+    Path other = keys("other.example");
+    HttpsServer engine = engine(keys);
+    try (TestGateway gateway = gateway(engine, ",ca=" + certificate(keys))) {
+      assertThat(gateway.post(CHAT, ASK).text()).contains("Hello");
+    }
+    try (TestGateway gateway = gateway(engine, ",ca=" + certificate(other))) {
+      assertThat(gateway.post(CHAT, ASK).status()).isEqualTo(503);
+    } finally {
+      engine.stop(0);
+    }
+  }
+
+  @Test
+  void anEngineOfAnotherNameIsNotUsedWhateverItsAuthority() throws Exception {
+    Path keys = keys("other.example");
+    HttpsServer engine = engine(keys);
+    try (TestGateway gateway = gateway(engine, ",ca=" + certificate(keys))) {
+      assertThat(gateway.post(CHAT, ASK).status()).isEqualTo(503);
+    }
+    try (TestGateway gateway = gateway(engine, ",insecure=true")) {
+      assertThat(gateway.post(CHAT, ASK).text()).contains("Hello");
+    } finally {
+      engine.stop(0);
+    }
+  }
+
   private static TestGateway gateway(HttpsServer engine) {
-    return TestGateway.of(List.of("https://localhost:" + engine.getAddress().getPort())).start();
+    return gateway(engine, "");
+  }
+
+  private static TestGateway gateway(HttpsServer engine, String trust) {
+    return TestGateway.of(List.of("https://localhost:" + engine.getAddress().getPort() + trust))
+        .start();
+  }
+
+  /** The certificate of a store as a file. */
+  private static Path certificate(Path keys) throws Exception {
+    byte[] bytes = store(keys).getCertificate("mykey").getEncoded();
+    return Files.writeString(
+        keys.resolveSibling(keys.getFileName() + ".crt"),
+        "-----BEGIN CERTIFICATE-----\n"
+            + Base64.getMimeEncoder().encodeToString(bytes)
+            + "\n-----END CERTIFICATE-----\n");
+  }
+
+  private static KeyStore store(Path keys) throws Exception {
+    KeyStore store = KeyStore.getInstance("PKCS12");
+    try (InputStream in = Files.newInputStream(keys)) {
+      store.load(in, PASSWORD.toCharArray());
+    }
+    return store;
   }
 
   private static void trust(Path keys) {
@@ -97,7 +150,7 @@ class HttpsEngineTest {
 
   /** Makes a key and a certificate that it signs itself. */
   private Path keys(String host) throws Exception {
-    Path file = folder.resolve("keys.p12");
+    Path file = folder.resolve(host + ".p12");
     Process keytool =
         new ProcessBuilder(
                 Path.of(System.getProperty("java.home"), "bin", "keytool").toString(),
@@ -119,13 +172,9 @@ class HttpsEngineTest {
   }
 
   private HttpsServer engine(Path keys) throws Exception {
-    KeyStore store = KeyStore.getInstance("PKCS12");
-    try (InputStream in = Files.newInputStream(keys)) {
-      store.load(in, PASSWORD.toCharArray());
-    }
     KeyManagerFactory managers =
         KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
-    managers.init(store, PASSWORD.toCharArray());
+    managers.init(store(keys), PASSWORD.toCharArray());
     SSLContext context = SSLContext.getInstance("TLS");
     context.init(managers.getKeyManagers(), null, null);
     HttpsServer server =

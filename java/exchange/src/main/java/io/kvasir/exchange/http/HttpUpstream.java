@@ -1,5 +1,6 @@
 package io.kvasir.exchange.http;
 
+import io.kvasir.exchange.EngineTrust;
 import io.kvasir.exchange.ReplyListener;
 import io.kvasir.exchange.Upstream;
 import io.kvasir.exchange.UpstreamCall;
@@ -9,6 +10,7 @@ import io.netty.channel.ChannelFactory;
 import io.netty.channel.EventLoop;
 import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslContextBuilder;
+import io.netty.handler.ssl.util.InsecureTrustManagerFactory;
 import io.netty.resolver.AddressResolverGroup;
 import io.vertx.core.Vertx;
 import io.vertx.core.internal.VertxInternal;
@@ -26,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  * reply stay on one thread.
  *
  * <p>The certificate of an engine behind TLS must be valid for its name and signed by an authority
- * that Java trusts.
+ * that is trusted, unless {@link EngineTrust} says otherwise.
  */
 public final class HttpUpstream implements Upstream {
 
@@ -65,11 +67,13 @@ public final class HttpUpstream implements Upstream {
    *
    * @param vertx the event loops
    * @param url scheme, host, port, and a path without a slash at its end that precedes every target
+   * @param trust which certificates of the engine are good
    * @param connectTimeoutMs limit for making a connection, in milliseconds
    * @param clockNs the time by which a closed connection counts as stale, in nanoseconds
    * @throws IllegalStateException if the URL demands TLS, and Java offers none
    */
-  public HttpUpstream(Vertx vertx, URI url, int connectTimeoutMs, LongSupplier clockNs) {
+  public HttpUpstream(
+      Vertx vertx, URI url, EngineTrust trust, int connectTimeoutMs, LongSupplier clockNs) {
     boolean secure = "https".equalsIgnoreCase(url.getScheme());
     String host = url.getHost();
     VertxInternal internal = (VertxInternal) vertx;
@@ -81,15 +85,21 @@ public final class HttpUpstream implements Upstream {
             url.getPort() >= 0 ? host + ":" + url.getPort() : host,
             url.getRawPath() == null ? "" : url.getRawPath(),
             connectTimeoutMs,
-            secure ? tls() : null,
+            secure ? tls(trust) : null,
             internal.transport().channelFactory(false),
             internal.nameResolver().nettyAddressResolverGroup(),
             clockNs);
   }
 
-  private static SslContext tls() {
+  private static SslContext tls(EngineTrust trust) {
+    SslContextBuilder tls = SslContextBuilder.forClient();
+    if (trust.isAny()) {
+      tls.trustManager(InsecureTrustManagerFactory.INSTANCE).endpointIdentificationAlgorithm(null);
+    } else if (!trust.authorities().isEmpty()) {
+      tls.trustManager(trust.authorities());
+    }
     try {
-      return SslContextBuilder.forClient().build();
+      return tls.build();
     } catch (SSLException e) {
       throw new IllegalStateException("TLS cannot be used: " + e.getMessage(), e);
     }

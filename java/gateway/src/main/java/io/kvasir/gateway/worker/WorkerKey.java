@@ -64,6 +64,8 @@ public record WorkerKey(String name, Kind kind, int minimum, int maximum, List<S
             of("renderer_api_key", Kind.TEXT),
             of("renderer_api_key_file", Kind.TEXT),
             of("renderer_api_key_env", Kind.TEXT),
+            of(TrustKeys.CA, Kind.TEXT),
+            of(TrustKeys.INSECURE, Kind.FLAG),
             choice(DisaggKeys.ROLE, WorkerRole.names()),
             choice(DisaggKeys.DISAGG, Stream.of(DisaggDialect.values()).map(DisaggDialect::id)),
             of(DisaggKeys.BOOTSTRAP, Kind.TEXT),

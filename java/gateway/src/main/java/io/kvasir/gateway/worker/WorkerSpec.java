@@ -1,6 +1,7 @@
 package io.kvasir.gateway.worker;
 
 import io.kvasir.exchange.EngineFlavor;
+import io.kvasir.exchange.EngineTrust;
 import java.net.URI;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -23,6 +24,7 @@ import org.jspecify.annotations.Nullable;
  * @param renderer what makes the tokens of its requests, such as {@code vllm launch render}; null
  *     if only the worker itself does
  * @param apiKey what the engine demands of its clients; null if nothing is stated
+ * @param trust which certificates of the engine are good
  * @param disagg the part of requests that it serves
  * @param weight its weight relative to other workers, above 0 and at most 1
  */
@@ -38,6 +40,7 @@ public record WorkerSpec(
     List<EndpointPattern> forwardPasses,
     @Nullable RendererSpec renderer,
     @Nullable ApiKey apiKey,
+    EngineTrust trust,
     DisaggSpec disagg,
     double weight) {
 
@@ -134,6 +137,7 @@ public record WorkerSpec(
         List.of(),
         null,
         null,
+        EngineTrust.JAVA,
         DisaggSpec.WHOLE,
         1);
   }
@@ -143,10 +147,11 @@ public record WorkerSpec(
    * {@code replay}, {@code topic}, {@code bind}, {@code block_size}, {@code lb}, {@code
    * rank_offset}, {@code ranks_per_node}, {@code poll}, {@code forward_pass_metrics}, {@code
    * renderer}, {@code weight}, {@code api_key}, {@code api_key_file} and {@code api_key_env}, which
-   * also exist with {@code renderer_} before them, and those of {@link DisaggSpec}: {@code role},
-   * {@code disagg}, {@code bootstrap}, {@code bootstrap_port}, {@code side_channel}, {@code
-   * engine_id} and {@code tp_size}; {@code events}, {@code replay} and {@code forward_pass_metrics}
-   * can be repeated, once for each rank. A key's file or variable is read at once.
+   * also exist with {@code renderer_} before them, {@code ca} and {@code insecure}, and those of
+   * {@link DisaggSpec}: {@code role}, {@code disagg}, {@code bootstrap}, {@code bootstrap_port},
+   * {@code side_channel}, {@code engine_id} and {@code tp_size}; {@code events}, {@code replay} and
+   * {@code forward_pass_metrics} can be repeated, once for each rank. A key's file or variable is
+   * read at once.
    *
    * @param text the description
    * @return the worker
@@ -188,6 +193,7 @@ public record WorkerSpec(
         forwardPasses,
         renderer,
         apiKey,
+        trust,
         disagg,
         other);
   }

@@ -92,6 +92,7 @@ final class WorkerSpecParser {
         patterns(WorkerSpec.FORWARD_PASSES),
         renderer(),
         apiKey(""),
+        TrustKeys.read(engine, text(TrustKeys.CA), flag(TrustKeys.INSECURE)),
         new DisaggKeys(values, flavor, engine).read(role, ranks),
         weight());
   }

@@ -24,7 +24,7 @@ final class ServingProcess implements AutoCloseable {
   static final HttpClient HTTP =
       HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
 
-  private static final Pattern URL = Pattern.compile("http://(?:127|198)(?:\\.\\d+){3}:\\d+");
+  private static final Pattern URL = Pattern.compile("https?://(?:127|198)(?:\\.\\d+){3}:\\d+");
 
   private final ChildProcess process;
   private final List<String> urls;
@@ -34,7 +34,7 @@ final class ServingProcess implements AutoCloseable {
     this.process = ChildProcess.start(name, builder.redirectErrorStream(true));
     try {
       this.urls = awaitUrls(urls);
-      await("ready", () -> get(url() + readyPath).statusCode() == 200);
+      await("ready", () -> get(adminUrl() + readyPath).statusCode() == 200);
     } catch (RuntimeException | Error e) {
       process.close();
       throw e;
@@ -69,6 +69,14 @@ final class ServingProcess implements AutoCloseable {
     List<String> more = new ArrayList<>();
     workers.forEach(worker -> more.addAll(List.of("--worker", worker)));
     return serve(options, more.toArray(String[]::new));
+  }
+
+  /** Runs {@code kvasir serve} over embedded ranks with options that it refuses. */
+  static ChildProcess refused(String... options) throws IOException {
+    List<String> words = new ArrayList<>(Jdk.java(List.of(), Main.class.getName(), "serve"));
+    words.addAll(List.of("--device", "cpu", "--port", "0", "--admin-port", "0"));
+    words.addAll(List.of(options));
+    return ChildProcess.run("serve", new ProcessBuilder(words).redirectErrorStream(true));
   }
 
   /** Starts {@code kvasir serve} of a package. */

@@ -100,8 +100,8 @@ public final class ServeOptions extends DeclaredOptions {
               + " the engines that DNS lists. Keys: flavor (vllm, sglang or trtllm; default"
               + " vllm), ranks, events, replay, topic, bind, block_size, lb, weight, rank_offset,"
               + " ranks_per_node, poll, forward_pass_metrics, renderer, api_key_file,"
-              + " api_key_env, api_key, the last three with renderer_ before them, ca, insecure, role. Without"
-              + " a worker, embedded ranks answer.")
+              + " api_key_env, api_key, the last three with renderer_ before them, ca, insecure,"
+              + " role. Without a worker, embedded ranks answer.")
   private List<String> workers = new ArrayList<>();
 
   private final Declared<String> router =

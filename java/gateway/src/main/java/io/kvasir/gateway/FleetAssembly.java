@@ -95,8 +95,7 @@ final class FleetAssembly {
     FleetRouterSetup setup = FleetRouterSetup.of(tokensPerBlock);
     FleetRouter router = policy.create(withIndexMemory(model, choice, policy), setup);
     if (first.role() == WorkerRole.BOTH && !settings.shadows().isEmpty()) {
-      RouterChoice defaults = new RouterChoice(RouterChoice.AUTO, Map.of());
-      router = new WhatIfRouter(router, settings.shadows(), defaults::argsOf, setup);
+      router = new WhatIfRouter(router, settings.shadows(), shadow -> argsOf(model, shadow), setup);
     }
     LOG.info(
         "model {}: fleet router {}, block events {}, blocks of {} tokens",
@@ -122,6 +121,12 @@ final class FleetAssembly {
     return role == WorkerRole.DECODE || settings.hasDecodeWorkers()
         ? settings.disagg().decodeRouter()
         : settings.choice();
+  }
+
+  /** The args of a policy that is asked only, whose indexes share the memory. */
+  private Map<String, Object> argsOf(String model, FleetRouterProvider shadow) {
+    RouterChoice defaults = new RouterChoice(RouterChoice.AUTO, Map.of());
+    return withIndexMemory(model + ", shadow " + shadow.name(), defaults, shadow);
   }
 
   /** The args of a policy, with a share of the memory for indexes if they do not set one. */

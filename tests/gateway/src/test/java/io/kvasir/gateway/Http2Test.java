@@ -31,6 +31,7 @@ import org.junit.jupiter.api.io.TempDir;
 class Http2Test {
 
   private static final int EVENTS = 4_000;
+  private static final String[] JSON = {"content-type", "application/json"};
 
   @TempDir private static Path folder;
   private static KeyStore keys;
@@ -80,6 +81,25 @@ class Http2Test {
         assertThat(received.head().fields().keySet()).noneMatch(field -> field.startsWith(":"));
         assertThat(received.field("host")).isEqualTo(engine.name());
       }
+    }
+  }
+
+  @Test
+  void aBodyNeedNotStateItsLength() throws Exception {
+    try (ScriptedEngine engine = ScriptedEngine.good();
+        TestGateway gateway = TestGateway.of(engine).tls(files).passPaths("/custom").start();
+        StreamClient client = client(gateway)) {
+      StreamClient.Reply reply =
+          client.begin(HttpMethod.POST, "/custom/x", "Hello ", "content-type", "text/plain");
+      reply.send("there");
+      assertThat(reply.status()).isEqualTo(200);
+      assertThat(engine.next().text()).isEqualTo("Hello there");
+      assertThat(client.send(HttpMethod.POST, "/custom/y", "").status()).isEqualTo(200);
+      assertThat(engine.next().text()).isEmpty();
+      StreamClient.Reply ask = client.begin(HttpMethod.POST, CHAT, ASK.substring(0, 5), JSON);
+      ask.send(ASK.substring(5));
+      assertThat(ask.whole()).contains("Hello you");
+      isIdle(gateway);
     }
   }
 

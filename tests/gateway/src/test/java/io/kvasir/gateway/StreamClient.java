@@ -235,6 +235,11 @@ final class StreamClient implements AutoCloseable {
       get(head).resume();
     }
 
+    /** Sends the rest of the request. */
+    void send(String rest) {
+      Void unused = get(request.end(rest));
+    }
+
     /** Takes the request back. */
     void cancel() {
       Void unused = get(request.reset(8).mapEmpty());

@@ -20,7 +20,7 @@ final class Http2Limits {
   static final int STREAM_BYTES = 64 << 10;
 
   /** Bytes of all bodies of a connection that a client may send before they are read. */
-  static final int CONNECTION_BYTES = 512 << 10;
+  static final int CONNECTION_BYTES = 2 << 20;
 
   /**
    * Requests that a client may take back in {@link #RESET_SECONDS}: each costs the gateway a choice

@@ -26,6 +26,11 @@ final class RequestRules {
   /** Methods that are not served: a tunnel passes bytes unread, a trace returns fields. */
   private static final Set<String> FORBIDDEN = Set.of("CONNECT", "TRACE");
 
+  /** Methods whose requests can have a body without a stated length. */
+  private static final Set<String> MAY_STREAM = Set.of("POST", "PUT", "PATCH");
+
+  private static final String LENGTH = "content-length";
+
   private RequestRules() {}
 
   /** Whether a request is of a method that is not served. */
@@ -66,14 +71,17 @@ final class RequestRules {
   }
 
   /**
-   * The fields of a request as those of HTTP/1.1: with a field {@code Host}, and cookies in one
-   * field (RFC 9113, sections 8.3.1 and 8.2.3).
+   * The fields of a request as those of HTTP/1.1: with a field {@code Host}, cookies in one field
+   * (RFC 9113, sections 8.3.1 and 8.2.3), and a body that states no length as one in chunks.
    */
   static Headers headers(HttpServerRequest request) {
     Headers headers = new Headers();
     request.headers().forEach(headers::add);
     if (request.version() == HttpVersion.HTTP_2) {
       headers.set("host", String.valueOf(request.authority()));
+      if (MAY_STREAM.contains(request.method().name()) && headers.get(LENGTH) == null) {
+        headers.set("transfer-encoding", "chunked");
+      }
       List<String> cookies = headers.all("cookie");
       if (cookies.size() > 1) {
         headers.set("cookie", String.join("; ", cookies));

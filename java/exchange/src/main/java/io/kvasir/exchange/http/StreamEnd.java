@@ -2,6 +2,7 @@ package io.kvasir.exchange.http;
 
 import io.kvasir.exchange.EventLoop;
 import io.netty.buffer.ByteBuf;
+import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
@@ -15,6 +16,10 @@ final class StreamEnd implements ReplyEnd {
   static final long NO_ERROR = 0;
 
   private static final long INTERNAL_ERROR = 2;
+  private static final long CANCEL = 8;
+
+  /** How long the last bytes of a reply wait for a client that does not read them. */
+  private static final int LAST_BYTES_MS = 60_000;
 
   private final HttpServerRequest request;
   private final HttpServerResponse response;
@@ -32,10 +37,10 @@ final class StreamEnd implements ReplyEnd {
 
   @Override
   public void end(@Nullable ByteBuf rest, boolean unread) {
-    if (rest == null) {
-      response.end();
-    } else {
-      response.end(BufferInternal.buffer(rest));
+    Future<Void> sent = rest == null ? response.end() : response.end(BufferInternal.buffer(rest));
+    if (!sent.isComplete()) {
+      EventLoop.Timer limit = loop.after(LAST_BYTES_MS, () -> response.reset(CANCEL));
+      sent.onComplete(done -> limit.cancel());
     }
     if (unread) {
       discardBody();

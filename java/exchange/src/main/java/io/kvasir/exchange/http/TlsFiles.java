@@ -23,6 +23,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Set;
 import javax.net.ssl.KeyManager;
+import javax.net.ssl.TrustManagerFactory;
 import javax.net.ssl.X509KeyManager;
 import org.jspecify.annotations.Nullable;
 
@@ -60,7 +61,7 @@ public record TlsFiles(Path certificate, Path key, @Nullable Path clients) {
     }
     ServerSSLOptions options = new ServerSSLOptions();
     if (clients != null) {
-      options.setClientAuth(ClientAuth.REQUIRED).setTrustOptions(authorities(clients));
+      options.setClientAuth(ClientAuth.REQUIRED).setTrustOptions(authorities(clients, vertx));
     }
     return options
         .setUseAlpn(true)
@@ -69,7 +70,7 @@ public record TlsFiles(Path certificate, Path key, @Nullable Path clients) {
         .setEnabledSecureTransportProtocols(PROTOCOLS);
   }
 
-  private static PemTrustOptions authorities(Path file) throws IOException {
+  private static PemTrustOptions authorities(Path file, Vertx vertx) throws IOException {
     Buffer bytes = bytes(file);
     Collection<? extends Certificate> all;
     try {
@@ -85,7 +86,13 @@ public record TlsFiles(Path certificate, Path key, @Nullable Path clients) {
     for (Certificate each : all) {
       checkDates(file, (X509Certificate) each);
     }
-    return new PemTrustOptions().addCertValue(bytes);
+    PemTrustOptions trust = new PemTrustOptions().addCertValue(bytes);
+    try {
+      TrustManagerFactory unused = trust.getTrustManagerFactory(vertx);
+    } catch (Exception e) { // Vert.x declares any
+      throw new IOException(file + " has no certificates in PEM: " + Errors.reason(e), e);
+    }
+    return trust;
   }
 
   private static void checkDates(Path file, X509Certificate certificate) throws IOException {

@@ -176,7 +176,7 @@ public final class PolledRouter implements FleetRouter {
   }
 
   @Override
-  public RouteOutcome preview(FleetRequest request) {
+  public synchronized RouteOutcome preview(FleetRequest request) {
     return router.preview(request);
   }
 

@@ -13,6 +13,7 @@ import io.kvasir.fleet.router.FleetRouterSetup;
 import io.kvasir.fleet.router.HitCorrection;
 import io.kvasir.fleet.router.RankCapacity;
 import io.kvasir.fleet.router.RouteOutcome;
+import io.kvasir.hash.BlockHashes;
 import io.kvasir.model.RankId;
 import io.kvasir.timing.ForwardPass;
 import it.unimi.dsi.fastutil.longs.Long2ObjectOpenHashMap;
@@ -44,6 +45,7 @@ public final class WhatIfRouter implements FleetRouter {
   private static final Logger LOG = LoggerFactory.getLogger(WhatIfRouter.class);
 
   private final FleetRouter actual;
+  private final FleetRouterSetup setup;
   private final VirtualRanks actualRanks;
   private final List<Other> others = new ArrayList<>();
   private final Object lock = new Object();
@@ -83,18 +85,32 @@ public final class WhatIfRouter implements FleetRouter {
       }
     }
 
+    private void onBlocks(RankId rank, BlockEvent event) {
+      if (follows) {
+        router.onBlocks(rank, event);
+      }
+    }
+
+    boolean readsTokens(FleetRequest request) {
+      try {
+        return router.readsTokens(request);
+      } catch (RuntimeException e) {
+        LOG.warn("The what-if router {} failed", router.name(), e);
+        return false;
+      }
+    }
+
     private long place(FleetRequest request) {
       RouteOutcome outcome = router.route(request);
       if (outcome instanceof RouteOutcome.Placed placed) {
-        ranks.placed(
-            request,
-            placed.placement().rank(),
-            (rank, event) -> {
-              if (follows) {
-                router.onBlocks(rank, event);
-              }
-            });
-        return placed.placement().attempt();
+        long attempt = placed.placement().attempt();
+        try {
+          ranks.placed(request, placed.placement().rank(), this::onBlocks);
+        } catch (RuntimeException e) {
+          router.onFinished(attempt, false);
+          throw e;
+        }
+        return attempt;
       }
       if (outcome instanceof RouteOutcome.Waiting waiting) {
         waiting.outcome().cancel(false);
@@ -119,6 +135,7 @@ public final class WhatIfRouter implements FleetRouter {
       Function<FleetRouterProvider, Map<String, Object>> args,
       FleetRouterSetup setup) {
     this.actual = Objects.requireNonNull(actual, "actual");
+    this.setup = setup;
     this.actualRanks = new VirtualRanks(actual.name(), setup);
     for (FleetRouterProvider provider : others) {
       String missing = missing(provider);
@@ -163,13 +180,14 @@ public final class WhatIfRouter implements FleetRouter {
   @Override
   public boolean readsTokens(FleetRequest request) {
     return actual.readsTokens(request)
-        || others.stream().anyMatch(other -> other.router.readsTokens(request));
+        || others.stream().anyMatch(other -> other.readsTokens(request));
   }
 
   @Override
   public RouteOutcome route(FleetRequest request) {
     RouteOutcome outcome = actual.route(request);
     long[] placed = new long[others.size()];
+    nameBlocks(request);
     synchronized (lock) {
       for (int i = 0; i < placed.length; i++) {
         placed[i] = others.get(i).placeOrNot(request);
@@ -180,6 +198,15 @@ public final class WhatIfRouter implements FleetRouter {
     }
     settle(request, outcome, placed);
     return outcome;
+  }
+
+  /** Reads the prompt, which the request keeps, before the lock is taken. */
+  private void nameBlocks(FleetRequest request) {
+    try {
+      BlockHashes unused = request.prefix(setup.naming(), setup.tokensPerBlock());
+    } catch (RuntimeException e) {
+      LOG.debug("{} cannot be read, and counts as not placed", request, e);
+    }
   }
 
   /** The outcome of a request that waits, known to callers once it is counted. */
@@ -211,12 +238,22 @@ public final class WhatIfRouter implements FleetRouter {
   private void settle(FleetRequest request, @Nullable RouteOutcome outcome, long[] placed) {
     synchronized (lock) {
       if (outcome instanceof RouteOutcome.Placed actually) {
-        actualRanks.placed(request, actually.placement().rank(), (rank, event) -> {});
         attempts.put(actually.placement().attempt(), placed);
+        countActual(request, actually.placement().rank());
       } else {
         actualRanks.refused();
         finish(placed, false);
       }
+    }
+  }
+
+  /** A prompt that cannot be read must not harm the actual placement. */
+  private void countActual(FleetRequest request, RankId rank) {
+    try {
+      actualRanks.placed(request, rank, (of, event) -> {});
+    } catch (RuntimeException e) {
+      LOG.debug("{} cannot be counted", request, e);
+      actualRanks.refused();
     }
   }
 

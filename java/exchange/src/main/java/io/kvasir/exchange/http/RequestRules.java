@@ -30,6 +30,7 @@ final class RequestRules {
   private static final Set<String> MAY_STREAM = Set.of("POST", "PUT", "PATCH");
 
   private static final String LENGTH = "content-length";
+  private static final String TYPE = "content-type";
 
   private RequestRules() {}
 
@@ -72,14 +73,17 @@ final class RequestRules {
 
   /**
    * The fields of a request as those of HTTP/1.1: with a field {@code Host}, cookies in one field
-   * (RFC 9113, sections 8.3.1 and 8.2.3), and a body that states no length as one in chunks.
+   * (RFC 9113, sections 8.3.1 and 8.2.3), and a body that states a type and no length as one in
+   * chunks. Without both, there is no body.
    */
   static Headers headers(HttpServerRequest request) {
     Headers headers = new Headers();
     request.headers().forEach(headers::add);
     if (request.version() == HttpVersion.HTTP_2) {
       headers.set("host", String.valueOf(request.authority()));
-      if (MAY_STREAM.contains(request.method().name()) && headers.get(LENGTH) == null) {
+      if (MAY_STREAM.contains(request.method().name())
+          && headers.get(LENGTH) == null
+          && headers.get(TYPE) != null) {
         headers.set("transfer-encoding", "chunked");
       }
       List<String> cookies = headers.all("cookie");

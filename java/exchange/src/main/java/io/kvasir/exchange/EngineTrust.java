@@ -8,7 +8,7 @@ import java.util.List;
  *
  * @param authorities they must have signed it, for the engine's name; empty for those that Java
  *     trusts
- * @param isAny whether every certificate is good, whoever has signed it and whatever it names
+ * @param isAny whether every certificate is accepted, regardless of its issuer and name
  */
 public record EngineTrust(List<X509Certificate> authorities, boolean isAny) {
 

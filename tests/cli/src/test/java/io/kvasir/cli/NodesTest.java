@@ -18,7 +18,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Replays of three processes over TCP, where the last one is told that it is on another host. */
+/** Replays of three processes over TCP; the last one is configured as on another host. */
 @Tag("process")
 class NodesTest {
 

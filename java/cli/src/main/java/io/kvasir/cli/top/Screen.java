@@ -76,7 +76,7 @@ public record Screen(String url, Look look, Rates rates, String trouble) {
   private List<String> heading(int columns) {
     List<String> lines = new ArrayList<>();
     long up = (long) look.metrics().sum(Metrics.UPTIME);
-    lines.add(url + ", up " + Figures.time(up));
+    lines.add(url + ", up " + Amounts.time(up));
     if (!trouble.isEmpty()) {
       lines.addAll(wrapped(List.of("NO ANSWER " + trouble, "what follows is older"), columns));
     }
@@ -96,12 +96,12 @@ public record Screen(String url, Look look, Rates rates, String trouble) {
         wrapped(
             List.of(
                 taking + " of " + look.workers().size() + " workers take requests",
-                Figures.rate(rates.perSecond(Metrics.REQUESTS, everywhere)) + " requests/s",
-                Figures.count((long) look.metrics().sum(Metrics.RUNNING)) + " in service",
-                Figures.count((long) look.metrics().sum(Metrics.WAITING)) + " waiting",
-                "first token p50 " + Figures.ms(rates.firstTokenMs(0.5)),
-                "p95 " + Figures.ms(rates.firstTokenMs(0.95)),
-                Figures.share(rates.hits(everywhere)) + " of prompt tokens cached"),
+                Amounts.rate(rates.perSecond(Metrics.REQUESTS, everywhere)) + " requests/s",
+                Amounts.count((long) look.metrics().sum(Metrics.RUNNING)) + " in service",
+                Amounts.count((long) look.metrics().sum(Metrics.WAITING)) + " waiting",
+                "first token p50 " + Amounts.ms(rates.firstTokenMs(0.5)),
+                "p95 " + Amounts.ms(rates.firstTokenMs(0.95)),
+                Amounts.share(rates.hits(everywhere)) + " of prompt tokens cached"),
             columns));
     return lines;
   }
@@ -151,10 +151,10 @@ public record Screen(String url, Look look, Rates rates, String trouble) {
               rank.name(),
               rank.state(),
               bar(rank, most, bar),
-              Figures.count(rank.requests()),
-              rank.queuedTokens() < 0 ? Figures.UNKNOWN : Figures.count(rank.queuedTokens()),
-              Figures.rate(rank.perSecond()),
-              Figures.share(rank.hits())));
+              Amounts.count(rank.requests()),
+              rank.queuedTokens() < 0 ? Amounts.UNKNOWN : Amounts.count(rank.queuedTokens()),
+              Amounts.rate(rank.perSecond()),
+              Amounts.share(rank.hits())));
     }
     return Table.lines(titles, rows, columns);
   }
@@ -193,13 +193,13 @@ public record Screen(String url, Look look, Rates rates, String trouble) {
             + (leg.equals("whole") ? "" : " " + leg),
         each.path("reason").asText(),
         count(each, "matched_tokens") + prompt,
-        Figures.ms(each.path("expected_first_token_ms").asDouble(Double.NaN)),
-        Figures.ms(each.path("first_token_ms").asDouble(Double.NaN)),
+        Amounts.ms(each.path("expected_first_token_ms").asDouble(Double.NaN)),
+        Amounts.ms(each.path("first_token_ms").asDouble(Double.NaN)),
         each.path("failure").asText(status).replace('_', ' '),
         each.path("request_id").asText());
   }
 
   private static String count(JsonNode of, String field) {
-    return Figures.count(of.path(field).asLong());
+    return Amounts.count(of.path(field).asLong());
   }
 }

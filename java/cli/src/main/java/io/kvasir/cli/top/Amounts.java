@@ -3,7 +3,7 @@ package io.kvasir.cli.top;
 import java.util.Locale;
 
 /** Numbers as the screen shows them; {@code -} for what is not known. Stateless. */
-final class Figures {
+final class Amounts {
 
   static final String UNKNOWN = "-";
 
@@ -17,7 +17,7 @@ final class Figures {
   private static final long HOUR_S = 3_600;
   private static final long DAY_S = 86_400;
 
-  private Figures() {}
+  private Amounts() {}
 
   /** A number of at least 0, in at most six characters up to a billion. */
   static String count(long value) {

@@ -4,7 +4,6 @@
 
 #include "device_pool_bridge.hpp"
 #include "directory_bridge.hpp"
-#include "file_bridge.hpp"
 #include "hash_bridge.hpp"
 #include "index_bridge.hpp"
 #include "mpi_bridge.hpp"

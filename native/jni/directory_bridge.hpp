@@ -19,15 +19,6 @@ inline void kvasir_directories_probe(const kvasir::Directory* const* directories
                 static_cast<uint32_t>(prompts), matched);
 }
 
-inline const kvasir::Bucket* kvasir_directory_buckets(const kvasir::Directory* directory) noexcept {
-  return directory->buckets;
-}
-
-inline int64_t kvasir_directory_bytes(int capacity_blocks) noexcept {
-  return static_cast<int64_t>(kvasir::directory_buckets(static_cast<uint64_t>(capacity_blocks)) *
-                              sizeof(kvasir::Bucket));
-}
-
 // An address, or a status of guarded.hpp.
 inline int64_t kvasir_mirror_create(int capacity_blocks) noexcept {
   return kvasir::guarded(
@@ -57,11 +48,4 @@ inline int64_t kvasir_mirror_add(kvasir::DirectoryMirror* mirror, const int64_t*
   return kvasir::guarded([&] {
     mirror->add(reinterpret_cast<const uint64_t*>(hashes) + first, static_cast<uint32_t>(count));
   });
-}
-
-// 1, or 0 if there are more hashes than blocks; or a status of guarded.hpp.
-inline int64_t kvasir_mirror_replace(kvasir::DirectoryMirror* mirror, const kvasir::Bucket* buckets,
-                                     int64_t next_event) noexcept {
-  return kvasir::guarded(
-      [&] { return mirror->replace(buckets, static_cast<uint64_t>(next_event)); });
 }

@@ -11,18 +11,6 @@ inline void kvasir_hash_blocks(int32_t format, uint64_t scope_mask, uint64_t lor
                       tokens, tokens_per_block, from, to, local, sequence);
 }
 
-// `scopes` holds three words per prompt: mask, LoRA id, salt id.
-inline void kvasir_hash_prompts(int32_t format, int32_t tokens_per_block, int32_t prompts,
-                                const uint32_t* tokens, const int32_t* token_offsets,
-                                const int32_t* block_offsets, const uint64_t* scopes,
-                                uint64_t* local, uint64_t* sequence) noexcept {
-  const auto* scope_array = reinterpret_cast<const kvasir::HashScope*>(scopes);
-  const kvasir::HashBatch batch{tokens, token_offsets, block_offsets, scope_array, local, sequence};
-  for (int32_t i = 0; i < prompts; ++i) {
-    kvasir::hash_prompt(static_cast<kvasir::HashFormat>(format), tokens_per_block, batch, i);
-  }
-}
-
 // The parent of a root block in the kvasir format.
 inline uint64_t kvasir_hash_root(uint64_t scope_mask, uint64_t lora_id, uint64_t salt_id) noexcept {
   return kvasir::KvasirBlockHash({scope_mask, lora_id, salt_id}).root();

@@ -14,15 +14,12 @@ inline int64_t kvasir_pool_result(kvasir::PoolResult result) noexcept {
 
 // An address, or a status of guarded.hpp.
 inline int64_t kvasir_pool_create(int capacity_blocks, int tokens_per_block, int max_leases,
-                                  int max_blocks_per_lease, int event_capacity,
-                                  kvasir::OccupancyPage* page,
-                                  kvasir::EventRingHead* ring) noexcept {
+                                  int max_blocks_per_lease, int event_capacity) noexcept {
   return kvasir::guarded([&] {
     return new kvasir::BlockPool(
         {static_cast<uint32_t>(capacity_blocks), static_cast<uint32_t>(tokens_per_block),
          static_cast<uint32_t>(max_leases), static_cast<uint32_t>(max_blocks_per_lease),
-         static_cast<uint32_t>(event_capacity)},
-        {page, ring});
+         static_cast<uint32_t>(event_capacity)});
   });
 }
 

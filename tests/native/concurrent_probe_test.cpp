@@ -36,8 +36,7 @@ uint64_t crowded_hash(uint64_t i) {
 class ChurningPool {
  public:
   ChurningPool()
-      : ring_(event_ring_bytes(kShape) / sizeof(EventRingHead) + 1),
-        pool_(kShape, {nullptr, ring_.data()}) {
+      : pool_(kShape) {
     for (uint64_t i = 0; i < kResident; i++) {
       resident_.push_back(crowded_hash(i));
       tokens_.push_back(static_cast<uint32_t>(i));
@@ -84,10 +83,9 @@ class ChurningPool {
   }
 
   const OccupancyPage& page() const { return pool_.page(); }
-  const EventRingHead* ring() const { return ring_.data(); }
+  const EventRingHead* ring() const { return pool_.events().head(); }
 
  private:
-  std::vector<EventRingHead> ring_;
   BlockPool pool_;
   std::vector<uint64_t> resident_;
   std::vector<uint32_t> tokens_;

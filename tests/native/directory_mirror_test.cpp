@@ -7,15 +7,15 @@
 #include <vector>
 
 #include "check.hpp"
-#include "shared_pool.hpp"
+#include "busy_pool.hpp"
 
 namespace kvasir {
 namespace {
 
-constexpr uint32_t kBlocks = SharedPool::kBlocks;
+constexpr uint32_t kBlocks = BusyPool::kBlocks;
 constexpr uint32_t kEvents = 64;
 
-// Follows at random distances; sometimes too late, and then takes a snapshot or waits for clear.
+// Follows at random distances; sometimes too late, and then waits until the pool is cleared.
 void follows_a_pool() {
   uint64_t gaps = 0;
   uint64_t followed = 0;
@@ -23,7 +23,7 @@ void follows_a_pool() {
   uint64_t evicted = 0;
   for (g_seed = 1; g_seed <= 20; g_seed++) {
     TestRandom random(g_seed);
-    SharedPool pool(g_seed * 31, kEvents);
+    BusyPool pool(g_seed * 31, kEvents);
     DirectoryMirror mirror(kBlocks);
     for (int round = 0; round < 300; round++) {
       for (uint32_t steps = random.below(random.below(10) == 0 ? 30 : 4); steps > 0; steps--) {
@@ -36,8 +36,7 @@ void follows_a_pool() {
       if (mirror.state().known == 0) {
         CHECK(mirror.state().names == 0);
         if (random.below(2) == 0) {
-          CHECK(mirror.replace(pool.directory().buckets, pool.ring()->next_event));
-          CHECK(mirror.state().known == 1);
+          pool.clear();
         }
       } else {
         cleared += knew ? 0 : 1;
@@ -100,58 +99,6 @@ void holds_no_more_than_the_pool() {
   CHECK(mirror.state().names == kBlocks && mirror.state().ignored == 10000 - kBlocks);
 }
 
-void check_usable(DirectoryMirror& mirror, TestRandom& random) {
-  const uint64_t first = mirror.state().next_event;
-  for (uint64_t i = 0; i < 500; i++) {
-    const uint64_t hash = random.below(60);
-    const BlockEvent event =
-        random.below(2) == 0 ? stored(first + i, hash) : removed(first + i, hash);
-    mirror.apply(&event, 1);
-  }
-  CHECK(mirror.state().names <= kBlocks);
-}
-
-// Arbitrary buckets are either refused, or accepted and usable.
-void survives_any_snapshot() {
-  const uint64_t count = directory_buckets(kBlocks);
-  for (g_seed = 1; g_seed <= 200; g_seed++) {
-    TestRandom random(g_seed);
-    DirectoryMirror mirror(kBlocks);
-    std::vector<Bucket> buckets(count);
-    const uint32_t density = 1 + random.below(8);
-    for (Bucket& bucket : buckets) {
-      for (uint64_t& key : bucket.keys) {
-        key = random.below(density) == 0 ? random.below(50) : 0;
-      }
-      bucket.passed = random.below(2) == 0 ? random.next() : 0;
-    }
-    const bool taken = mirror.replace(buckets.data(), 100);
-    CHECK(taken == (mirror.state().known != 0));
-    CHECK(names_of(mirror.view()).size() == mirror.state().names);
-    check_usable(mirror, random);
-  }
-}
-
-// Wrong counts of passing keys would make look-ups visit every bucket, or miss keys.
-void refuses_snapshots_that_are_no_directory() {
-  for (g_seed = 1; g_seed <= 200; g_seed++) {
-    TestRandom random(g_seed);
-    NameDirectory full(kBlocks);
-    for (uint32_t i = 0; i < kBlocks; i++) {
-      full.insert(random.next());
-    }
-    const Bucket* first = full.view().buckets;
-    std::vector<Bucket> buckets(first, first + full.view().bucket_count);
-    DirectoryMirror mirror(kBlocks);
-    CHECK(mirror.replace(buckets.data(), 100));
-    CHECK(names_of(mirror.view()) == names_of(full.view()));
-    buckets[random.below(static_cast<uint32_t>(buckets.size()))].passed += 1 + random.below(9);
-    CHECK(!mirror.replace(buckets.data(), 100));
-    CHECK(mirror.state().known == 0 && names_of(mirror.view()).empty());
-    check_usable(mirror, random);
-  }
-}
-
 // A ring in the test's memory with events of the right numbers, more than are copied at a time.
 constexpr uint32_t kMany = 300;
 
@@ -209,9 +156,6 @@ int main() {
   is_idempotent();
   knows_nothing_behind_a_gap();
   holds_no_more_than_the_pool();
-  survives_any_snapshot();
-  refuses_snapshots_that_are_no_directory();
-  g_seed = 0;
   returns_from_a_damaged_ring();
   std::puts("directory_mirror_test: ok");
   return 0;

@@ -27,7 +27,7 @@ bool whole(const BlockEvent& event) {
 
 class RingWriter {
  public:
-  RingWriter() : ring_({1, 1, 1, 1, kCapacity}, &memory_.head) {}
+  RingWriter() : ring_({1, 1, 1, 1, kCapacity}) {}
 
   // One operation; it may reserve more than it emits.
   void operate(TestRandom& random) {
@@ -41,16 +41,11 @@ class RingWriter {
     ring_.publish();
   }
 
-  const EventRingHead* head() const { return &memory_.head; }
+  const EventRingHead* head() const { return ring_.head(); }
   EventRing& ring() { return ring_; }
   uint64_t next() const { return next_; }
 
  private:
-  struct Memory {
-    EventRingHead head;
-    EventSlot slots[kCapacity];
-  };
-  Memory memory_{};
   EventRing ring_;
   uint64_t next_ = 0;
 };

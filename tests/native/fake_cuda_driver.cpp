@@ -96,10 +96,10 @@ EXPORT CUresult cuDevicePrimaryCtxRelease_v2(CUdevice) {
   const std::lock_guard<std::mutex> lock(driver().mutex);
   if (--driver().contexts == 0 && driver().sticky == kSuccess && !driver().empty()) {
     std::fprintf(stderr,
-                 "fake CUDA driver: not freed: %zu of device memory, %zu page-locked, %zu "
-                 "registered, %zu streams, %d events, %d modules\n",
-                 driver().device.size(), driver().pinned.size(), driver().registered.size(),
-                 driver().streams.size(), driver().events, driver().modules);
+                 "fake CUDA driver: not freed: %zu of device memory, %zu page-locked, "
+                 "%zu streams, %d events, %d modules\n",
+                 driver().device.size(), driver().pinned.size(), driver().streams.size(),
+                 driver().events, driver().modules);
   }
   return driver().contexts < 0 ? kInvalidContext : kSuccess;
 }
@@ -182,29 +182,3 @@ EXPORT CUresult cuMemFreeHost(void* memory) {
   });
 }
 
-EXPORT CUresult cuMemHostRegister_v2(void* memory, size_t bytes, unsigned flags) {
-  return in_context("cuMemHostRegister", [=](Driver& owner) -> CUresult {
-    const uint64_t address = address_of(memory);
-    const bool fits = flags == 3 && bytes > 0 && address % kPage == 0;
-    if (!fits || !owner.registered.emplace(address, bytes).second) {
-      return kInvalidValue;
-    }
-    know_memory(address, bytes, true);
-    return kSuccess;
-  });
-}
-
-EXPORT CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr* mapped, void* memory, unsigned) {
-  return in_context("cuMemHostGetDevicePointer", [=](Driver&) -> CUresult {
-    *mapped = address_of(memory);
-    return kSuccess;
-  });
-}
-
-EXPORT CUresult cuMemHostUnregister(void* memory) {
-  return in_context("cuMemHostUnregister", [=](Driver& owner) -> CUresult {
-    owner.require_unused(address_of(memory), "memory is unregistered that pending work may use");
-    forget_memory(address_of(memory));
-    return owner.registered.erase(address_of(memory)) == 1 ? kSuccess : kInvalidValue;
-  });
-}

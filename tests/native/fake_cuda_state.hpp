@@ -72,7 +72,6 @@ struct Driver {
   uint64_t used_bytes = 0;
   Pieces device;
   Pieces pinned;
-  Pieces registered;
   int contexts = 0;
   std::vector<Handle> streams;
   int events = 0;
@@ -131,12 +130,11 @@ struct Driver {
   }
 
   bool reachable(uint64_t address, uint64_t bytes) {
-    return contains(device, address, bytes) || contains(pinned, address, bytes) ||
-           contains(registered, address, bytes);
+    return contains(device, address, bytes) || contains(pinned, address, bytes);
   }
 
   bool empty() {
-    return device.empty() && pinned.empty() && registered.empty() && streams.empty() &&
+    return device.empty() && pinned.empty() && streams.empty() &&
            events == 0 && modules == 0;
   }
 
@@ -186,7 +184,7 @@ struct Driver {
 
   // The piece of memory around an address.
   const std::pair<const uint64_t, uint64_t>* around(uint64_t address) {
-    for (Pieces* pieces : {&device, &pinned, &registered}) {
+    for (Pieces* pieces : {&device, &pinned}) {
       if (contains(*pieces, address, 1)) {
         return &*--pieces->upper_bound(address);
       }

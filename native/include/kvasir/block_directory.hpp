@@ -7,7 +7,6 @@
 
 namespace kvasir {
 
-constexpr uint64_t kNotADirectory = ~uint64_t{0};
 
 // A directory of sequence hashes only. The owner must not exceed `capacity_blocks`.
 class NameDirectory {
@@ -25,10 +24,6 @@ class NameDirectory {
   // The position must hold the hash.
   void erase(uint64_t hash, uint64_t position);
   void clear();
-  // Replaces the contents with those of a directory of the same capacity, which may be arbitrary
-  // bytes. Returns the number of hashes, or kNotADirectory if a `passed` differs from what the keys
-  // require: look-ups could visit all buckets or miss keys. Look-ups are safe in either case.
-  uint64_t copy(const Bucket* buckets);
 
  private:
   ZeroedArray<Bucket> buckets_;

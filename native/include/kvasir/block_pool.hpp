@@ -14,14 +14,6 @@
 
 namespace kvasir {
 
-// Memory where a pool publishes state to other processes. It must outlive the pool and must not be
-// written by anyone else.
-struct PublishedMemory {
-  OccupancyPage* page =
-      nullptr;  // a copy of the pool's own page, which no other process can damage
-  EventRingHead* ring = nullptr;  // of event_ring_bytes(); null: memory owned by the pool
-};
-
 // Design.
 //
 // All state is in arrays allocated once; no operation allocates. A block is in exactly one place:
@@ -49,7 +41,7 @@ struct PublishedMemory {
 // later blocks would leave a gap.
 class BlockPool {
  public:
-  explicit BlockPool(const PoolShape& shape, const PublishedMemory& published = {});
+  explicit BlockPool(const PoolShape& shape);
   BlockPool(const BlockPool&) = delete;
   BlockPool& operator=(const BlockPool&) = delete;
 
@@ -60,6 +52,7 @@ class BlockPool {
   void clear();
 
   EventRing& events() { return events_; }
+  const EventRing& events() const { return events_; }
 
   // The block table of a lease, or null for an unknown one.
   const uint32_t* block_table(int32_t lease, uint32_t* length) const;
@@ -133,7 +126,6 @@ class BlockPool {
   ZeroedArray<int32_t> free_leases_;
   EventRing events_;
   ZeroedArray<OccupancyPage> page_;
-  OccupancyPage* const published_page_;
   uint32_t free_count_ = 0;
   uint32_t free_lease_count_ = 0;
   uint64_t cached_blocks_ = 0;

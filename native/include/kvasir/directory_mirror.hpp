@@ -1,5 +1,5 @@
 // A directory of a pool's sequence hashes, maintained from its events, for readers that cannot
-// access the pool's own directory because it is in another process or in device memory.
+// access the pool's own directory because it is in device memory.
 #pragma once
 
 #include <vector>
@@ -28,7 +28,7 @@ class DirectoryMirror {
   const MirrorState& state() const { return state_; }
 
   // Events before the expected one are ignored. A later one shows that events were lost: the mirror
-  // is then empty until replace() or a `cleared` event.
+  // is then empty until a `cleared` event.
   void apply(const BlockEvent* events, uint32_t count);
 
   // Applies the new events of a ring, at most `event_capacity`. Hashes that were added, but are not
@@ -39,10 +39,6 @@ class DirectoryMirror {
   // Hashes that the pool is about to store, in the order of the corresponding events.
   void add(const uint64_t* hashes, uint32_t count);
 
-  // Replaces the contents with a directory of the same capacity, as it was before event
-  // `next_event`. Arbitrary bytes are safe: bytes that are not a directory, or a directory with
-  // more hashes than blocks, are refused, returning false and leaving the mirror empty.
-  bool replace(const Bucket* buckets, uint64_t next_event);
 
  private:
   bool store(uint64_t hash);

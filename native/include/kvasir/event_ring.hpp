@@ -1,4 +1,4 @@
-// The writing side of an event ring in host memory, owned or external. Confined to the pool's
+// The writing side of an event ring in host memory. Confined to the pool's
 // owner; event_ring_core.hpp describes concurrent readers.
 #pragma once
 
@@ -9,12 +9,11 @@ namespace kvasir {
 
 class EventRing {
  public:
-  // An event capacity of 0 turns events off; they are still numbered. `memory`, if not null, holds
-  // event_ring_bytes() and outlives the ring.
-  explicit EventRing(const PoolShape& shape, EventRingHead* memory = nullptr)
+  // An event capacity of 0 turns events off; they are still numbered.
+  explicit EventRing(const PoolShape& shape)
       : capacity_(shape.event_capacity),
-        own_(memory == nullptr ? event_ring_bytes(shape) : 0),
-        head_(memory == nullptr ? reinterpret_cast<EventRingHead*>(own_.data()) : memory) {
+        memory_(event_ring_bytes(shape)),
+        head_(reinterpret_cast<EventRingHead*>(memory_.data())) {
     publish();
   }
 
@@ -40,9 +39,12 @@ class EventRing {
     return read_events(head_, capacity_, &drained_, events, count);
   }
 
+  // For concurrent readers.
+  const EventRingHead* head() const { return head_; }
+
  private:
   const uint32_t capacity_;
-  ZeroedArray<unsigned char> own_;
+  ZeroedArray<unsigned char> memory_;
   EventRingHead* const head_;
   uint64_t next_ = 0;
   uint64_t drained_ = 0;

@@ -1,5 +1,5 @@
 // The event ring: changes of a pool, written by its owner (one thread, or kernels on one stream)
-// and read by anyone with the memory mapped, including other processes.
+// and read by the host.
 //
 // Layout. A head, then `capacity` slots; event n is in slot n modulo the capacity. `next_event` is
 // the number after the newest event of the last complete operation. The `capacity` events before it

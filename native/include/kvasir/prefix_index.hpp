@@ -121,22 +121,6 @@ class PrefixIndex {
   // Writes the sequence hash of the block that a rank's handle names; false if there is none.
   bool find(uint32_t rank, uint64_t handle, uint64_t* name) const;
 
-  // An incremental copy for a file. Runs are numbered from 0, parents first; a parent is a run and
-  // an offset in it. begin_copy() returns their number; no change is allowed before end_copy().
-  uint32_t begin_copy();
-  void end_copy();
-  uint32_t copied_length(uint32_t run) const;
-  // Writes the run's hashes and returns its parent as run << 32 | offset, or UINT64_MAX for none.
-  uint64_t copy_run(uint32_t run, uint64_t* names) const;
-  // Writes memberships(rank) handles, and their blocks as run << 32 | offset, in that order.
-  void copy_rank(uint32_t rank, uint64_t* handles, uint64_t* places) const;
-
-  // The inverse, into an empty index: runs in that order, then ranks, then the end. False if the
-  // input is inconsistent.
-  bool load_run(uint64_t parent, const uint64_t* names, uint32_t count);
-  bool load_rank(uint32_t rank, const uint64_t* handles, const uint64_t* places, uint32_t count);
-  void end_load();
-
   // ---- readers ----
 
   // Ranks below `rank_limit` that match at least the first of `count` hashes, and their matched
@@ -183,8 +167,6 @@ class PrefixIndex {
   uint64_t bytes() const;
   uint64_t used_bytes() const;
 
-  uint64_t place_of(uint32_t block) const;
-  uint32_t block_at(uint64_t place) const;
   static uint32_t offset_in(const Granule& granule, uint32_t block) {
     return granule.base + (block & 7);
   }
@@ -210,9 +192,6 @@ class PrefixIndex {
   };
   std::vector<Seen> seen_;
   uint64_t change_ = 0;
-
-  // Runs by their number in a copy.
-  std::vector<uint32_t> copied_;
 };
 
 }  // namespace kvasir

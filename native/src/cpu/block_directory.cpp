@@ -43,39 +43,6 @@ void NameDirectory::clear() {
   }
 }
 
-// The keys that pass a bucket are those that pass the one before it, and those at home in this one,
-// less those that live in this one. The first bucket is behind the last.
-uint64_t NameDirectory::copy(const Bucket* buckets) {
-  for (uint64_t bucket = 0; bucket < view_.bucket_count; bucket++) {
-    store_relaxed(&buckets_[bucket].passed, uint64_t{0});
-  }
-  uint64_t passing = 0;
-  for (uint64_t bucket = 0; bucket < view_.bucket_count; bucket++) {
-    for (uint32_t slot = 0; slot < kKeysPerBucket; slot++) {
-      const uint64_t key = buckets[bucket].keys[slot];
-      __atomic_store_n(&buckets_[bucket].keys[slot], key, __ATOMIC_RELEASE);
-      if (key != 0) {
-        const uint64_t home = directory_home(view_, key);
-        store_relaxed(&buckets_[home].passed, buckets_[home].passed + 1);  // for now, those at home
-        passing += home > bucket ? 1 : 0;
-      }
-    }
-  }
-  uint64_t names = 0;
-  bool consistent = true;
-  for (uint64_t bucket = 0; bucket < view_.bucket_count; bucket++) {
-    uint64_t living = 0;
-    for (uint64_t key : buckets[bucket].keys) {
-      living += key != 0 ? 1 : 0;
-    }
-    passing += buckets_[bucket].passed - living;
-    consistent &= passing == buckets[bucket].passed;
-    __atomic_store_n(&buckets_[bucket].passed, passing, __ATOMIC_RELEASE);
-    names += living;
-  }
-  return consistent ? names : kNotADirectory;
-}
-
 BlockDirectory::BlockDirectory(uint64_t capacity_blocks)
     : names_(capacity_blocks),
       blocks_(directory_buckets(capacity_blocks) * 8),

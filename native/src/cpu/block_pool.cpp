@@ -17,7 +17,7 @@ PoolShape checked(const PoolShape& shape) {
 
 }  // namespace
 
-BlockPool::BlockPool(const PoolShape& shape, const PublishedMemory& published)
+BlockPool::BlockPool(const PoolShape& shape)
     : shape_(checked(shape)),
       directory_(shape.capacity_blocks),
       records_(static_cast<size_t>(shape.capacity_blocks) + 1),
@@ -26,9 +26,8 @@ BlockPool::BlockPool(const PoolShape& shape, const PublishedMemory& published)
       leases_(shape.max_leases),
       tables_(static_cast<size_t>(shape.max_leases) * shape.max_blocks_per_lease, PageSize::kSmall),
       free_leases_(shape.max_leases),
-      events_(shape, published.ring),
-      page_(1),
-      published_page_(published.page) {
+      events_(shape),
+      page_(1) {
   const uint32_t head = shape_.capacity_blocks;
   records_[head].previous = head;
   records_[head].next = head;
@@ -305,9 +304,6 @@ void BlockPool::publish_occupancy() {
                             oldest == head ? tick_ : records_[oldest].tick,
                             tick_};
   write_occupancy(page_[0], occupancy);
-  if (published_page_ != nullptr) {
-    write_occupancy(*published_page_, occupancy);
-  }
 }
 
 }  // namespace kvasir

@@ -97,16 +97,6 @@ void DirectoryMirror::add(const uint64_t* hashes, uint32_t count) {
   }
 }
 
-bool DirectoryMirror::replace(const Bucket* buckets, uint64_t next_event) {
-  state_.next_event = next_event;
-  state_.names = names_.copy(buckets);
-  state_.known = state_.names <= capacity_blocks_ ? 1 : 0;
-  if (state_.known == 0) {
-    forget();
-  }
-  return state_.known != 0;
-}
-
 // False if the hash is already present, or there is no room.
 bool DirectoryMirror::store(uint64_t hash) {
   if (names_.find(hash) >= 0 || state_.names == capacity_blocks_) {

@@ -13,5 +13,4 @@ module io.kvasir.engine {
   exports io.kvasir.engine.lockstep;
   exports io.kvasir.engine.pool;
   exports io.kvasir.engine.pool.cuda;
-  exports io.kvasir.engine.pool.shared;
 }

@@ -9,7 +9,7 @@ import java.util.Objects;
  * Hashes blocks in the native library. Input and output are Java arrays, without a copy.
  *
  * <p>Thread-safe and stateless. {@link #hashBlocks} pins its arrays and delays garbage collection
- * while it runs, which is microseconds for a long prompt. {@link #hashPrompts} does not.
+ * while it runs, which is microseconds for a long prompt.
  */
 public final class NativeBlockHasher implements BlockHasher {
 
@@ -92,14 +92,5 @@ public final class NativeBlockHasher implements BlockHasher {
         toBlock,
         local,
         sequence);
-  }
-
-  /**
-   * Hashes all full blocks of all prompts of a batch in one native call. O(tokens in the batch).
-   *
-   * @param batch the prompts; receives the hashes
-   */
-  public void hashPrompts(PromptBatch batch) {
-    batch.hash(format, tokensPerBlock);
   }
 }

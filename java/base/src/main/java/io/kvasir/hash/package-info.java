@@ -4,10 +4,8 @@
  *
  * <p>{@link io.kvasir.hash.BlockHasher} is the role and {@link io.kvasir.hash.HashFormat} lists the
  * formats. {@link io.kvasir.hash.NativeBlockHasher} computes all of them, with one call into C++
- * per prompt or per {@link io.kvasir.hash.PromptBatch}. {@link io.kvasir.hash.TrtllmBlockKeys} also
- * hashes partial blocks, as TensorRT-LLM does. {@link io.kvasir.hash.DynamoHashing} covers the
- * seeds, scopes and multimodal objects of Dynamo's versions. The package does not depend on pools,
- * ranks or routers.
+ * per prompt. {@link io.kvasir.hash.TrtllmBlockKeys} also hashes partial blocks, as TensorRT-LLM
+ * does. The package does not depend on pools, ranks or routers.
  */
 @NullMarked
 package io.kvasir.hash;

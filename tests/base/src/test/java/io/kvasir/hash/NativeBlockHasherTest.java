@@ -71,33 +71,6 @@ class NativeBlockHasherTest {
 
   @ParameterizedTest
   @EnumSource
-  void aBatchEqualsItsPrompts(HashFormat format) {
-    PromptBatch batch = new PromptBatch();
-    for (int round = 0; round < 20; round++) {
-      Random random = new Random(round);
-      NativeBlockHasher hasher = randomHasher(format, random);
-      List<int[]> prompts = new ArrayList<>();
-      List<CacheScope> scopes = new ArrayList<>();
-      for (int i = random.nextInt(30); i > 0; i--) {
-        int[] tokens = randomTokens(random);
-        int from = random.nextInt(tokens.length + 1);
-        int to = from + random.nextInt(tokens.length - from + 1);
-        scopes.add(randomScope(random));
-        prompts.add(Arrays.copyOfRange(tokens, from, to));
-        int index = batch.add(tokens, from, to, scopes.get(scopes.size() - 1));
-        assertThat(index).isEqualTo(prompts.size() - 1);
-      }
-      hasher.hashPrompts(batch);
-      assertThat(batch.size()).isEqualTo(prompts.size());
-      for (int i = 0; i < prompts.size(); i++) {
-        assertSame(batch.hashes(i), hasher.hash(prompts.get(i), scopes.get(i)));
-      }
-      batch.clear();
-    }
-  }
-
-  @ParameterizedTest
-  @EnumSource
   void scopesNeverShareAName(HashFormat format) {
     List<CacheScope> scopes = new ArrayList<>();
     long[] ids = {0, 1, 2, 42, 1337, -1, Xxh3.loraTaskId("a"), CacheScope.saltId("a")};
@@ -159,22 +132,8 @@ class NativeBlockHasherTest {
     assertRefused(hasher, tokens, 0, 4, 4, 3);
     assertRefused(hasher, tokens, Integer.MAX_VALUE - 1, Integer.MAX_VALUE, 4, 4);
     assertRefused(hasher, new int[63], 0, 4, 4, 4);
-    PromptBatch batch = new PromptBatch();
-    assertThatExceptionOfType(IndexOutOfBoundsException.class)
-        .isThrownBy(() -> batch.add(tokens, 1, 65, CacheScope.NONE));
     assertThatExceptionOfType(IndexOutOfBoundsException.class)
         .isThrownBy(() -> TrtllmBlockKeys.ofBlock(tokens, -1, 3, 0, CacheScope.NONE));
-  }
-
-  @Test
-  void hashesOfABatchAreThereOnlyAfterHashing() {
-    PromptBatch batch = new PromptBatch();
-    batch.add(new int[16], CacheScope.NONE);
-    assertThatExceptionOfType(IndexOutOfBoundsException.class).isThrownBy(() -> batch.hashes(0));
-    NativeBlockHasher.of(HashFormat.KVASIR, 16).hashPrompts(batch);
-    assertThat(batch.hashes(0).blocks()).isOne();
-    batch.clear();
-    assertThatExceptionOfType(IndexOutOfBoundsException.class).isThrownBy(() -> batch.hashes(0));
   }
 
   @Test

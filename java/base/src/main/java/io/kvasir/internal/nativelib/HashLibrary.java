@@ -47,30 +47,6 @@ public final class HashLibrary {
       @Cast("uint64_t*") long[] sequence);
 
   /**
-   * Hashes all full blocks of many prompts.
-   *
-   * @param format number of the format
-   * @param tokensPerBlock at least 1
-   * @param prompts number of prompts
-   * @param tokens address of the prompts' tokens back to back
-   * @param tokenOffsets address of the index of each prompt's first token, then the total
-   * @param blockOffsets address of the index of each prompt's first hash
-   * @param scopes address of mask, LoRA id and salt id of each prompt
-   * @param local address that receives local hashes
-   * @param sequence address that receives sequence hashes
-   */
-  public static native void kvasir_hash_prompts(
-      int format,
-      int tokensPerBlock,
-      int prompts,
-      @Cast("const uint32_t*") long tokens,
-      @Cast("const int32_t*") long tokenOffsets,
-      @Cast("const int32_t*") long blockOffsets,
-      @Cast("const uint64_t*") long scopes,
-      @Cast("uint64_t*") long local,
-      @Cast("uint64_t*") long sequence);
-
-  /**
    * What the chain of the kvasir format starts from.
    *
    * @param scopeMask {@code CacheScope.presenceMask()} of the scope

@@ -36,8 +36,6 @@ public final class PoolLibrary {
    * @param maxLeases at least 1
    * @param maxBlocksPerLease at least 1
    * @param eventCapacity at least 0
-   * @param page address of a copy of the occupancy page for other processes, or 0 for none
-   * @param ring address of the event ring, or 0 if the pool allocates it
    * @return the pool's address, or a status; see {@link NativeStatus}
    */
   @Cast("int64_t")
@@ -46,9 +44,7 @@ public final class PoolLibrary {
       int tokensPerBlock,
       int maxLeases,
       int maxBlocksPerLease,
-      int eventCapacity,
-      @Cast("kvasir::OccupancyPage*") long page,
-      @Cast("kvasir::EventRingHead*") long ring);
+      int eventCapacity);
 
   /**
    * Frees a pool.
@@ -197,24 +193,6 @@ public final class PoolLibrary {
       @Cast("uint32_t*") long matched);
 
   /**
-   * A directory's array of buckets, which contain its sequence hashes.
-   *
-   * @param directory its address
-   * @return the array's address; its size is {@link #kvasir_directory_bytes}
-   */
-  @Cast("int64_t")
-  public static native long kvasir_directory_buckets(
-      @Cast("const kvasir::Directory*") long directory);
-
-  /**
-   * Size of the array of buckets of a directory.
-   *
-   * @param capacityBlocks blocks of its pool
-   * @return bytes
-   */
-  public static native long kvasir_directory_bytes(int capacityBlocks);
-
-  /**
    * Makes a mirror.
    *
    * @param capacityBlocks blocks of the mirrored pool, at least 1
@@ -280,21 +258,6 @@ public final class PoolLibrary {
       @Cast("const int64_t*") long[] hashes,
       int first,
       int count);
-
-  /**
-   * Replaces all sequence hashes.
-   *
-   * @param mirror its address
-   * @param buckets address of the buckets of a directory of the same capacity
-   * @param nextEvent number of the first event that the buckets do not include
-   * @return 1; 0 if they are not a directory or contain more hashes than blocks, which leaves the
-   *     mirror out of sync; or a status
-   */
-  @Cast("int64_t")
-  public static native long kvasir_mirror_replace(
-      @Cast("kvasir::DirectoryMirror*") long mirror,
-      @Cast("const kvasir::Bucket*") long buckets,
-      long nextEvent);
 
   // ---- pools in device memory (device_pool_bridge.hpp) ----
 

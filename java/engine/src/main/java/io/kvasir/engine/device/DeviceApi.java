@@ -83,23 +83,6 @@ public interface DeviceApi extends AutoCloseable {
   void freePinned(long address);
 
   /**
-   * Page-locks host memory that was not allocated here, such as a mapped file, and maps it for the
-   * device.
-   *
-   * @param address a multiple of 4,096
-   * @param bytes at least 1
-   * @return the address that kernels must use
-   */
-  long pin(long address, long bytes);
-
-  /**
-   * Reverts {@link #pin}. No pending work may use the memory.
-   *
-   * @param address the address on the host
-   */
-  void unpin(long address);
-
-  /**
    * Creates a stream.
    *
    * @param urgent whether its work has priority over that of other streams

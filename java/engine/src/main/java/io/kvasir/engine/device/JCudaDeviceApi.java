@@ -149,27 +149,6 @@ final class JCudaDeviceApi implements DeviceApi {
   }
 
   @Override
-  public long pin(long address, long bytes) {
-    enter();
-    int flags = JCudaDriver.CU_MEMHOSTREGISTER_PORTABLE | JCudaDriver.CU_MEMHOSTREGISTER_DEVICEMAP;
-    check(
-        "cuMemHostRegister", JCudaDriver.cuMemHostRegister(new HostAddress(address), bytes, flags));
-    DeviceAddress mapped = new DeviceAddress(0);
-    int result = JCudaDriver.cuMemHostGetDevicePointer(mapped, new HostAddress(address), 0);
-    if (result != CUresult.CUDA_SUCCESS) {
-      JCudaDriver.cuMemHostUnregister(new HostAddress(address));
-    }
-    check("cuMemHostGetDevicePointer", result);
-    return mapped.value();
-  }
-
-  @Override
-  public void unpin(long address) {
-    enter();
-    check("cuMemHostUnregister", JCudaDriver.cuMemHostUnregister(new HostAddress(address)));
-  }
-
-  @Override
   public Stream openStream(boolean urgent) {
     enter();
     int[] least = new int[1];

@@ -10,12 +10,12 @@ import java.util.Objects;
 
 /**
  * A copy of a pool's directory that is maintained from the pool's events. It is used where the
- * pool's own directory is inaccessible: in another process or in device memory.
+ * pool's own directory is inaccessible because it is in device memory.
  *
  * <p>Its memory is outside the heap and fixed: 16 bytes for each of the pool's blocks. It never
  * contains more sequence hashes than the pool has blocks. Repeated events and repeated stores or
  * removals of a hash have no effect and are counted. After missed events the mirror is out of sync
- * and matches nothing until {@link #replace} or a {@code Cleared} event.
+ * and matches nothing until a {@code Cleared} event.
  *
  * <p>Confined to one thread, except for probes of its directory, which any thread may make until
  * {@link #close}. Use after close throws {@link IllegalStateException}.
@@ -25,8 +25,6 @@ public final class DirectoryMirror implements AutoCloseable {
   // The words of MirrorState in directory_mirror.hpp.
   private static final int NEXT_EVENT = 0;
   private static final int SIZE = 8;
-  private static final int IN_SYNC = 16;
-  private static final int GAPS = 24;
   private static final int STATE_BYTES = 40;
 
   private static final String WHAT = "a directory mirror";
@@ -52,16 +50,6 @@ public final class DirectoryMirror implements AutoCloseable {
     String what = "the mirror of " + capacityBlocks + " blocks";
     return new DirectoryMirror(
         NativeStatus.require(PoolLibrary.kvasir_mirror_create(capacityBlocks), what));
-  }
-
-  /**
-   * Size of the array of buckets that {@link #replace} reads.
-   *
-   * @param capacityBlocks the pool's blocks
-   * @return bytes
-   */
-  public static long bucketBytes(int capacityBlocks) {
-    return PoolLibrary.kvasir_directory_bytes(capacityBlocks);
   }
 
   /**
@@ -101,25 +89,6 @@ public final class DirectoryMirror implements AutoCloseable {
   }
 
   /**
-   * Replaces all sequence hashes with those of a directory.
-   *
-   * @param bucketsAddress address of the {@link #bucketBytes} bytes of buckets of a directory of
-   *     the same capacity; any contents are safe
-   * @param nextEvent number of the first event that the buckets do not include
-   * @return false if they are not a directory or contain more hashes than blocks; the mirror is out
-   *     of sync then
-   */
-  public boolean replace(long bucketsAddress, long nextEvent) {
-    long address = handle.enter();
-    try {
-      long replaced = PoolLibrary.kvasir_mirror_replace(address, bucketsAddress, nextEvent);
-      return NativeStatus.require(replaced, WHAT) != 0;
-    } finally {
-      handle.leave();
-    }
-  }
-
-  /**
    * Same as {@link BlockPool#probe}, as of the events applied so far. Any thread.
    *
    * @param batch the prompts
@@ -152,18 +121,6 @@ public final class DirectoryMirror implements AutoCloseable {
     return directory;
   }
 
-  /**
-   * {@return the address of the directory's buckets, for a snapshot; valid until {@link #close}}
-   */
-  public long bucketsAddress() {
-    handle.enter();
-    try {
-      return PoolLibrary.kvasir_directory_buckets(directory.address());
-    } finally {
-      handle.leave();
-    }
-  }
-
   /** {@return the number of the next event to apply, at least 0} */
   public long nextEvent() {
     return word(NEXT_EVENT);
@@ -172,21 +129,6 @@ public final class DirectoryMirror implements AutoCloseable {
   /** {@return the number of sequence hashes in the mirror, at least 0} */
   public long size() {
     return word(SIZE);
-  }
-
-  /**
-   * {@return whether the mirror equals the pool's directory as of {@link #nextEvent}; false after
-   * missed events}
-   */
-  public boolean inSync() {
-    return word(IN_SYNC) != 0;
-  }
-
-  /**
-   * {@return the number of times that events were missed or the ring was found damaged, at least 0}
-   */
-  public long gaps() {
-    return word(GAPS);
   }
 
   private long word(int offset) {

@@ -7,7 +7,6 @@ import io.kvasir.model.NativeMemoryError;
 import java.lang.ref.Reference;
 import java.util.Locale;
 import java.util.Objects;
-import org.jspecify.annotations.Nullable;
 
 /**
  * A block pool in host memory, implemented in the native library; see {@code block_pool.hpp}.
@@ -25,18 +24,13 @@ public final class NativeBlockPool implements BlockPool {
 
   private final PoolShape shape;
 
-  /** Memory that other processes read; null if the pool is not shared. */
-  private final @Nullable PoolRegion region;
-
   private final PoolStaging staging;
   private final OccupancyPage page;
   private final PoolGuard guard;
   private final DirectoryView directory;
 
-  private NativeBlockPool(
-      PoolShape shape, @Nullable PoolRegion region, PoolStaging staging, long address) {
+  private NativeBlockPool(PoolShape shape, PoolStaging staging, long address) {
     this.shape = shape;
-    this.region = region;
     this.staging = staging;
     this.guard = new PoolGuard("block pool", address);
     this.directory = new DirectoryView(guard.handle(), PoolLibrary.kvasir_pool_directory(address));
@@ -51,25 +45,6 @@ public final class NativeBlockPool implements BlockPool {
    * @throws NativeMemoryError if there is too little address space
    */
   public static NativeBlockPool create(PoolShape shape) {
-    return create(shape, null);
-  }
-
-  /**
-   * Makes a pool whose occupancy and events other processes can read. Operations also write the
-   * snapshots that readers request.
-   *
-   * @param region the memory that they read, with the pool's shape; it serves only this pool, and
-   *     the caller closes it after the pool
-   * @return the pool; the caller closes it
-   * @throws IllegalStateException if the region is closed or serves another pool
-   * @throws NativeMemoryError if there is too little address space
-   */
-  public static NativeBlockPool create(PoolRegion region) {
-    region.claim();
-    return create(region.shape(), region);
-  }
-
-  private static NativeBlockPool create(PoolShape shape, @Nullable PoolRegion region) {
     // Allocated first, so that a failure here does not leak a native pool.
     PoolStaging staging = new PoolStaging(shape.tokensPerBlock());
     long address =
@@ -78,11 +53,8 @@ public final class NativeBlockPool implements BlockPool {
             shape.tokensPerBlock(),
             shape.maxLeases(),
             shape.maxBlocksPerLease(),
-            shape.eventCapacity(),
-            region == null ? 0 : region.pageAddress(),
-            region == null ? 0 : region.ringAddress());
-    return new NativeBlockPool(
-        shape, region, staging, NativeStatus.require(address, described(shape)));
+            shape.eventCapacity());
+    return new NativeBlockPool(shape, staging, NativeStatus.require(address, described(shape)));
   }
 
   /** A pool for errors. */
@@ -128,7 +100,6 @@ public final class NativeBlockPool implements BlockPool {
       }
       check(PoolLibrary.kvasir_pool_lease(pool, staging.stage(batch), batch.size()));
       staging.readAnswers(batch);
-      answerSnapshots();
     } finally {
       guard.leave();
     }
@@ -140,7 +111,6 @@ public final class NativeBlockPool implements BlockPool {
     try {
       check(PoolLibrary.kvasir_pool_extend(pool, staging.stage(batch), batch.size()));
       staging.readAnswers(batch);
-      answerSnapshots();
     } finally {
       guard.leave();
     }
@@ -154,7 +124,6 @@ public final class NativeBlockPool implements BlockPool {
         PoolRefusal.requireTokens(batch.tokens(i), batch.toBlock(i), shape);
       }
       check(PoolLibrary.kvasir_pool_commit(pool, staging.stage(batch), batch.size()));
-      answerSnapshots();
     } finally {
       guard.leave();
       Reference.reachabilityFence(staging);
@@ -167,7 +136,6 @@ public final class NativeBlockPool implements BlockPool {
     long pool = guard.enterAsOwner();
     try {
       check(PoolLibrary.kvasir_pool_release(pool, leases, count));
-      answerSnapshots();
     } finally {
       guard.leave();
     }
@@ -178,32 +146,8 @@ public final class NativeBlockPool implements BlockPool {
     long pool = guard.enterAsOwner();
     try {
       PoolLibrary.kvasir_pool_clear(pool);
-      answerSnapshots();
     } finally {
       guard.leave();
-    }
-  }
-
-  /**
-   * Writes a snapshot if readers in other processes wait for one. Every operation ends with this;
-   * an idle rank should call it periodically. On the thread that owns the pool. One load if no
-   * reader waits, else O(capacity) and a file write.
-   *
-   * @throws IllegalStateException if the pool is closed or belongs to another thread
-   */
-  public void serveSnapshots() {
-    guard.enterAsOwner();
-    try {
-      answerSnapshots();
-    } finally {
-      guard.leave();
-    }
-  }
-
-  private void answerSnapshots() {
-    if (region != null && region.snapshotWanted()) {
-      region.answerSnapshots(
-          PoolLibrary.kvasir_directory_buckets(directory.address()), region.nextEvent());
     }
   }
 

@@ -7,9 +7,6 @@ import io.kvasir.internal.nativelib.NativeHandle;
 import io.kvasir.internal.nativelib.NativeStatus;
 import io.kvasir.model.Checks;
 import io.kvasir.model.RankId;
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.OutputStream;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -245,73 +242,6 @@ public final class NativePrefixIndex implements PrefixIndex {
       long workers = slots.all().keySet().stream().mapToLong(RankId::workerId).distinct().count();
       return new IndexStats(
           (int) workers, slots.all().size(), words[0], words[1], words[3], words[4]);
-    } finally {
-      changes.end();
-    }
-  }
-
-  /**
-   * Writes the index to a stream, which is flushed and left open. Blocks changes, but not matches.
-   * O(blocks and handles).
-   *
-   * @param out the target
-   * @throws IOException if the stream fails
-   */
-  public void save(OutputStream out) throws IOException {
-    long address = changes.begin();
-    try {
-      IndexFile.write(out, this, address, slots.all(), slots.hidden());
-    } finally {
-      changes.end();
-    }
-  }
-
-  /**
-   * Reads an index written by {@link #save}. The result matches as the saved index did.
-   *
-   * @param in the source; read to the end of the index
-   * @param maxBytes cap on memory, as for a new index
-   * @return the index; the caller closes it
-   * @throws IOException if the stream fails, ends too early, is damaged or has another version
-   */
-  public static NativePrefixIndex load(InputStream in, long maxBytes) throws IOException {
-    return IndexFile.read(in, maxBytes);
-  }
-
-  /** Adds a run from a file. False if it is inconsistent. */
-  boolean loadRun(long parent, long[] names) {
-    long address = changes.begin();
-    try {
-      return changes.require(
-              IndexLibrary.kvasir_index_load_run(address, parent, names, names.length))
-          != 0;
-    } finally {
-      changes.end();
-    }
-  }
-
-  /** Adds a rank with the handles from a file. False if they are inconsistent. */
-  boolean loadRank(RankId rank, long[] handles, long[] places) {
-    long address = changes.begin();
-    try {
-      if (slots.of(rank) != null) {
-        return false;
-      }
-      int slot = slots.next();
-      slots.assign(slot, rank);
-      return changes.require(
-              IndexLibrary.kvasir_index_load_rank(address, slot, handles, places, handles.length))
-          != 0;
-    } finally {
-      changes.end();
-    }
-  }
-
-  /** Ends the loading of a file. */
-  void endLoad() {
-    long address = changes.begin();
-    try {
-      changes.require(IndexLibrary.kvasir_index_end_load(address));
     } finally {
       changes.end();
     }

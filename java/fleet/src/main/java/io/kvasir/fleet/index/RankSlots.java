@@ -94,9 +94,4 @@ final class RankSlots {
   Map<RankId, Integer> all() {
     return Collections.unmodifiableMap(slots);
   }
-
-  /** {@return the hidden ranks} */
-  Set<RankId> hidden() {
-    return Collections.unmodifiableSet(hidden);
-  }
 }

@@ -9,8 +9,6 @@ public enum ShimCall {
   FREE,
   ALLOCATE_PINNED,
   FREE_PINNED,
-  PIN,
-  UNPIN,
   OPEN_STREAM,
   CLOSE_STREAM,
   OPEN_EVENT,

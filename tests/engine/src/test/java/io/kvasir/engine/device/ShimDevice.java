@@ -188,20 +188,6 @@ public final class ShimDevice implements DeviceApi {
   }
 
   @Override
-  public synchronized long pin(long address, long bytes) {
-    enter(ShimCall.PIN);
-    heap.pin(address, bytes);
-    return address;
-  }
-
-  @Override
-  public synchronized void unpin(long address) {
-    enter(ShimCall.UNPIN);
-    requireUnused("pinned memory", address);
-    heap.unpin(address);
-  }
-
-  @Override
   public synchronized Stream openStream(boolean urgent) {
     enter(ShimCall.OPEN_STREAM);
     ShimStream stream = new ShimStream();

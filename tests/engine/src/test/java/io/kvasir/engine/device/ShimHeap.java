@@ -4,8 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.kvasir.internal.nativelib.NativeMemory;
 import java.nio.ByteBuffer;
-import java.util.Map;
-import java.util.TreeMap;
 
 /** All memory that a {@link ShimDevice} can use. Confined to the device's lock. */
 final class ShimHeap implements ShimReach.Memory {
@@ -15,9 +13,6 @@ final class ShimHeap implements ShimReach.Memory {
   private final ShimMemory device = new ShimMemory("device memory", 256);
   private final ShimMemory pageLocked = new ShimMemory("page-locked memory", PAGE);
 
-  /** Bytes of others that are pinned, by address. */
-  private final TreeMap<Long, Long> foreign = new TreeMap<>();
-
   /** The device's own memory. */
   ShimMemory device() {
     return device;
@@ -26,15 +21,6 @@ final class ShimHeap implements ShimReach.Memory {
   /** Memory of the host that was allocated page-locked. */
   ShimMemory pageLocked() {
     return pageLocked;
-  }
-
-  void pin(long address, long bytes) {
-    assertThat(address % PAGE).as("offset in a page").isZero();
-    assertThat(foreign.put(address, bytes)).as("bytes pinned there already").isNull();
-  }
-
-  void unpin(long address) {
-    assertThat(foreign.remove(address)).as("bytes pinned at " + address).isNotNull();
   }
 
   /** Fails if something was written outside of the memory that is allocated now. */
@@ -47,35 +33,21 @@ final class ShimHeap implements ShimReach.Memory {
   void assertAllGivenBack() {
     device.assertAllGivenBack();
     pageLocked.assertAllGivenBack();
-    assertThat(foreign).as("pinned memory of others").isEmpty();
   }
 
   /** Fails if the device cannot use a range. */
   void requireKnown(long address, long bytes) {
-    boolean known =
-        device.contains(address, bytes)
-            || pageLocked.contains(address, bytes)
-            || foreign.entrySet().stream()
-                .anyMatch(
-                    piece ->
-                        address >= piece.getKey()
-                            && address + bytes <= piece.getKey() + piece.getValue());
+    boolean known = device.contains(address, bytes) || pageLocked.contains(address, bytes);
     assertThat(known).as(bytes + " bytes of the device's at " + address).isTrue();
   }
 
   @Override
   public long startOf(long address) {
-    long start = device.startOf(address) + pageLocked.startOf(address);
-    Map.Entry<Long, Long> below = foreign.floorEntry(address);
-    boolean inside = below != null && address < below.getKey() + below.getValue();
-    return inside ? below.getKey() : start;
+    return device.startOf(address) + pageLocked.startOf(address);
   }
 
   @Override
   public ByteBuffer at(long start) {
-    if (foreign.containsKey(start)) {
-      return view(start, foreign.get(start));
-    }
     return device.startOf(start) != 0 ? device.at(start) : pageLocked.at(start);
   }
 

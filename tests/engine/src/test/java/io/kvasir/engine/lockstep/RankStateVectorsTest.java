@@ -1,12 +1,10 @@
 package io.kvasir.engine.lockstep;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.DynamicTest.dynamicTest;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.kvasir.engine.adp.IterationStats;
 import io.kvasir.engine.adp.LoadMetric;
 import io.kvasir.engine.adp.RankState;
 import io.kvasir.engine.execute.RankLedger;
@@ -27,52 +25,6 @@ class RankStateVectorsTest {
     Path root = Path.of(System.getProperty("kvasir.root"));
     JsonNode file = JSON.readTree(root.resolve("tests/vectors/adp-rank-state.json").toFile());
     return StreamSupport.stream(file.get(list).spliterator(), false);
-  }
-
-  @TestFactory
-  Stream<DynamicTest> wire() throws IOException {
-    return vectors("wire")
-        .map(vector -> dynamicTest(vector.get("id").textValue(), () -> checkWire(vector)));
-  }
-
-  private static void checkWire(JsonNode vector) {
-    if (vector.has("error")) {
-      long[] wire = JSON.convertValue(vector.get("read"), long[].class);
-      assertThatThrownBy(() -> RankStateWire.decode(wire))
-          .isInstanceOf(IllegalArgumentException.class)
-          .hasMessage(vector.get("error").textValue());
-      return;
-    }
-    RankState state = state(vector.get("state"));
-    if (vector.has("wire")) {
-      long[] wire = JSON.convertValue(vector.get("wire"), long[].class);
-      assertThat(RankStateWire.encode(state)).containsExactly(wire);
-      assertThat(RankStateWire.decode(wire)).isEqualTo(state);
-    } else {
-      assertThat(RankStateWire.decode(JSON.convertValue(vector.get("read"), long[].class)))
-          .isEqualTo(state);
-    }
-  }
-
-  private static RankState state(JsonNode node) {
-    return new RankState(
-        node.get("rank").intValue(),
-        node.get("activeRequests").intValue(),
-        node.get("activeTokens").longValue(),
-        node.path("retiringRequests").asInt(0),
-        0,
-        0,
-        null,
-        stats(node.path("iterationStats")),
-        null);
-  }
-
-  private static IterationStats stats(JsonNode node) {
-    if (node.isMissingNode()) {
-      return null;
-    }
-    long[] n = JSON.convertValue(node, long[].class);
-    return new IterationStats(n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7]);
   }
 
   @TestFactory

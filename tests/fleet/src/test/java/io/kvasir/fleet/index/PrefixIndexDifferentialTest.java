@@ -27,8 +27,7 @@ class PrefixIndexDifferentialTest {
   static Stream<Named<Function<HashFormat, PrefixIndex>>> indexes() {
     return Stream.of(
         Named.of("naive", NaiveIndex::new),
-        Named.of("native", format -> new NativePrefixIndex(format, 4, Long.MAX_VALUE)),
-        Named.of("native, through its file", ReloadedIndex::new));
+        Named.of("native", format -> new NativePrefixIndex(format, 4, Long.MAX_VALUE)));
   }
 
   @ParameterizedTest

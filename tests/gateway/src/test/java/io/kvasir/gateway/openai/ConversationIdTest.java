@@ -2,12 +2,23 @@ package io.kvasir.gateway.openai;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.DynamicTest.dynamicTest;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import io.kvasir.exchange.Headers;
+import java.io.IOException;
+import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.stream.Stream;
+import java.util.stream.StreamSupport;
+import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestFactory;
 
 class ConversationIdTest {
+
+  private static final String VECTORS = "tests/vectors/serve-routers.json";
 
   private static String id(String body, String... headers) throws InvalidBodyException {
     return conversation(body, headers).id();
@@ -21,6 +32,33 @@ class ConversationIdTest {
     }
     return NamedConversation.of(
         all, body == null ? null : BodyScanTest.scan(body.replace('\'', '"')));
+  }
+
+  /** The conformance vectors of TensorRT-LLM's server. */
+  @TestFactory
+  Stream<DynamicTest> vectors() throws IOException {
+    Path root = Path.of(System.getProperty("kvasir.root"));
+    JsonNode all = new ObjectMapper().readTree(root.resolve(VECTORS).toFile());
+    return StreamSupport.stream(all.get("conversationIds").spliterator(), false)
+        .map(vector -> dynamicTest(vector.get("id").textValue(), () -> check(vector)));
+  }
+
+  private static void check(JsonNode vector) throws InvalidBodyException {
+    Headers headers = new Headers();
+    vector
+        .get("headers")
+        .properties()
+        .forEach(field -> headers.add(field.getKey(), field.getValue().textValue()));
+    String body = vector.get("body").toString();
+    if (vector.path("error").booleanValue()) {
+      assertThatThrownBy(() -> NamedConversation.of(headers, BodyScanTest.scan(body)))
+          .isInstanceOf(InvalidBodyException.class)
+          .hasMessageContaining("conversation_params");
+      return;
+    }
+    NamedConversation found = NamedConversation.of(headers, BodyScanTest.scan(body));
+    assertThat(found.id()).isEqualTo(vector.get("expected").textValue());
+    assertThat(found.subagentAffinityId()).isEqualTo(vector.path("parent").textValue());
   }
 
   @Test

@@ -14,7 +14,6 @@ import io.kvasir.engine.pool.ExtendBatch;
 import io.kvasir.engine.pool.LeaseBatch;
 import io.kvasir.engine.pool.Occupancy;
 import io.kvasir.engine.pool.PoolGuard;
-import io.kvasir.engine.pool.PoolRegion;
 import io.kvasir.engine.pool.PoolShape;
 import io.kvasir.engine.pool.ProbeBatch;
 import io.kvasir.event.BlockEventSink;
@@ -80,28 +79,6 @@ public final class CudaBlockPool implements BlockPool {
    */
   public static CudaBlockPool create(DeviceApi device, PoolShape shape, long kvBytesPerBlock) {
     return of(PoolOnDevice.create(device, shape, kvBytesPerBlock));
-  }
-
-  /**
-   * Makes a pool whose occupancy and events other processes can read. The device writes them into
-   * the region. After each synchronisation with the device, the pool also writes the snapshots that
-   * readers request.
-   *
-   * @param device the device, with kernels loaded; the pool does not close it
-   * @param region the memory that they read, with the pool's shape; its ring must have at least as
-   *     many events as blocks, and it should be in an in-memory folder, because a driver may refuse
-   *     to page-lock a file on a disk; it serves only this pool, and the caller closes it after the
-   *     pool
-   * @return the pool; the caller closes it
-   * @throws DeviceOutOfMemoryException if there is too little memory; none stays allocated
-   * @throws IllegalArgumentException if the pool would be too large for its kernels, or its ring
-   *     too small
-   * @throws IllegalStateException if the region is closed or serves another pool
-   * @throws FatalDeviceException if the device fails
-   */
-  public static CudaBlockPool create(DeviceApi device, PoolRegion region) {
-    region.claim();
-    return of(PoolOnDevice.create(device, region));
   }
 
   /** Makes a pool of its side on the device, which it closes. */

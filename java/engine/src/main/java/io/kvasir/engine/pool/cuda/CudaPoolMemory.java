@@ -7,7 +7,6 @@ import io.kvasir.engine.device.DeviceOutOfMemoryException;
 import io.kvasir.engine.device.ReleaseSteps;
 import io.kvasir.engine.pool.KvShape;
 import io.kvasir.engine.pool.PoolRecords;
-import io.kvasir.engine.pool.PoolRegion;
 import io.kvasir.engine.pool.PoolShape;
 import io.kvasir.event.BlockEvent;
 import io.kvasir.internal.nativelib.NativeMemory;
@@ -15,7 +14,6 @@ import io.kvasir.internal.nativelib.PoolLibrary;
 import io.kvasir.model.Checks;
 import java.nio.ByteBuffer;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 
 /**
  * All memory of a pool on a device: state and KV on the device; occupancy page and event ring in
@@ -37,17 +35,8 @@ public final class CudaPoolMemory implements AutoCloseable {
   private final long state;
   private final long kv;
 
-  /** Address of page and ring on the host. */
+  /** Address of page and ring, in page-locked memory, for the host and for kernels. */
   private final long shared;
-
-  /** Address of the page-locked memory around them. */
-  private final long pinned;
-
-  /** Address of page and ring on the device. */
-  private final long sharedOnDevice;
-
-  /** The region that contains page and ring; null if this allocated them. */
-  private final @Nullable PoolRegion region;
 
   /** A view of the events from slot {@link #firstSlot}; empty until an event is read. */
   private ByteBuffer events = ByteBuffer.allocate(0);
@@ -60,22 +49,12 @@ public final class CudaPoolMemory implements AutoCloseable {
    * @param device the device
    * @param shape the pool's sizes
    * @param kvBytesPerBlock KV memory of a block, at least 0
-   * @param region memory of page and ring for other processes; null to allocate it
    * @throws DeviceOutOfMemoryException with the total size needed and the free memory
    * @throws IllegalArgumentException if the pool would be too large for its kernels
    */
-  CudaPoolMemory(
-      DeviceApi device, PoolShape shape, long kvBytesPerBlock, @Nullable PoolRegion region) {
+  CudaPoolMemory(DeviceApi device, PoolShape shape, long kvBytesPerBlock) {
     this.device = device;
-    this.shape = region == null ? withAllEvents(shape) : shape;
-    this.region = region;
-    if (region != null && shape.eventCapacity() < shape.capacityBlocks()) {
-      throw new IllegalArgumentException(
-          "eventCapacity of a shared pool on a device must be at least its capacityBlocks, "
-              + shape.capacityBlocks()
-              + ", not "
-              + shape.eventCapacity());
-    }
+    this.shape = withAllEvents(shape);
     this.kvBytesPerBlock = kvBytesPerBlock;
     long stateBytes = requireSupported(stateBytes(this.shape), shape);
     long kvBytes = kvBytes(kvBytesPerBlock, shape);
@@ -85,15 +64,7 @@ public final class CudaPoolMemory implements AutoCloseable {
     try {
       takenState = device.allocate(stateBytes);
       takenKv = kvBytes == 0 ? 0 : device.allocate(kvBytes);
-      if (region == null) {
-        shared = device.allocatePinned(PAGE_ROOM + ringBytes(this.shape));
-        sharedOnDevice = shared;
-        pinned = shared;
-      } else {
-        shared = region.pageAddress();
-        pinned = region.address();
-        sharedOnDevice = device.pin(pinned, region.bytes()) + (shared - pinned);
-      }
+      shared = device.allocatePinned(PAGE_ROOM + ringBytes(this.shape));
     } catch (RuntimeException e) {
       long[] taken = {takenState, takenKv};
       ReleaseSteps.after(e, List.of(() -> free(taken[0]), () -> free(taken[1])));
@@ -181,24 +152,14 @@ public final class CudaPoolMemory implements AutoCloseable {
     return state + tables + (long) lease * shape.maxBlocksPerLease() * Integer.BYTES;
   }
 
-  /** Address of the occupancy page on the host. */
+  /** Address of the occupancy page, for the host and for kernels. */
   long page() {
     return shared;
   }
 
-  /** Address of the event ring on the host. */
+  /** Address of the event ring, for the host and for kernels. */
   long ring() {
     return shared + PAGE_ROOM;
-  }
-
-  /** Address of the occupancy page for kernels. */
-  long pageOnDevice() {
-    return sharedOnDevice;
-  }
-
-  /** Address of the event ring for kernels. */
-  long ringOnDevice() {
-    return sharedOnDevice + PAGE_ROOM;
   }
 
   /** An event, which must still be in the ring. */
@@ -216,15 +177,7 @@ public final class CudaPoolMemory implements AutoCloseable {
 
   @Override
   public void close() {
-    ReleaseSteps.all(List.of(() -> free(state), () -> free(kv), this::freeShared));
-  }
-
-  private void freeShared() {
-    if (region == null) {
-      device.freePinned(pinned);
-    } else {
-      device.unpin(pinned); // the region may be closed already, but its memory is still mapped
-    }
+    ReleaseSteps.all(List.of(() -> free(state), () -> free(kv), () -> device.freePinned(shared)));
   }
 
   private void free(long address) {

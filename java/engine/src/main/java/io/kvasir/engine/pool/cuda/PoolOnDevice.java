@@ -6,7 +6,6 @@ import io.kvasir.engine.device.ReleaseSteps;
 import io.kvasir.engine.pool.DirectoryMirror;
 import io.kvasir.engine.pool.Occupancy;
 import io.kvasir.engine.pool.OccupancyPage;
-import io.kvasir.engine.pool.PoolRegion;
 import io.kvasir.engine.pool.PoolShape;
 import io.kvasir.model.Errors;
 import java.util.List;
@@ -32,9 +31,6 @@ final class PoolOnDevice {
   private final PoolShape shape;
   private final CudaPoolMemory memory;
 
-  /** Memory that other processes read; null if the pool is not shared. */
-  private final @Nullable PoolRegion region;
-
   private final PoolSubmission submission;
   private final OccupancyPage page;
   private final DirectoryMirror mirror;
@@ -55,20 +51,18 @@ final class PoolOnDevice {
       DeviceApi.Stream stream,
       PoolShape shape,
       CudaPoolMemory memory,
-      @Nullable PoolRegion region,
       int stagingBytes,
       int oneLaunchBlocks) {
     this.device = device;
     this.stream = stream;
     this.shape = shape;
     this.memory = memory;
-    this.region = region;
     this.page = new OccupancyPage(memory.page());
     PoolKernels kernels = new PoolKernels(device, stream, memory.shape(), memory.state());
     this.submission =
         new PoolSubmission(device, stream, kernels, memory.shape(), stagingBytes, oneLaunchBlocks);
     try {
-      kernels.initialise(memory.state(), memory.pageOnDevice(), memory.ringOnDevice());
+      kernels.initialise(memory.state(), memory.page(), memory.ring());
       device.synchronize(stream);
       this.mirror = DirectoryMirror.create(shape.capacityBlocks());
     } catch (RuntimeException | Error e) {
@@ -81,25 +75,12 @@ final class PoolOnDevice {
 
   /** Allocates all memory of a pool; the caller closes it. */
   static PoolOnDevice create(DeviceApi device, PoolShape shape, long kvBytesPerBlock) {
-    return create(
-        device, shape, kvBytesPerBlock, null, STAGING_BYTES, PoolSubmission.ONE_LAUNCH_BLOCKS);
-  }
-
-  /** Allocates a pool that other processes read in a region, which belongs to it from now on. */
-  static PoolOnDevice create(DeviceApi device, PoolRegion region) {
-    return create(
-        device,
-        region.shape(),
-        region.kvBytesPerBlock(),
-        region,
-        STAGING_BYTES,
-        PoolSubmission.ONE_LAUNCH_BLOCKS);
+    return create(device, shape, kvBytesPerBlock, STAGING_BYTES, PoolSubmission.ONE_LAUNCH_BLOCKS);
   }
 
   /**
    * Allocates a pool.
    *
-   * @param region what other processes read; null for none
    * @param stagingBytes the initial size of staging memory
    * @param oneLaunchBlocks most blocks of a submission that is one launch; -1 for none
    */
@@ -107,10 +88,9 @@ final class PoolOnDevice {
       DeviceApi device,
       PoolShape shape,
       long kvBytesPerBlock,
-      @Nullable PoolRegion region,
       int stagingBytes,
       int oneLaunchBlocks) {
-    CudaPoolMemory memory = new CudaPoolMemory(device, shape, kvBytesPerBlock, region);
+    CudaPoolMemory memory = new CudaPoolMemory(device, shape, kvBytesPerBlock);
     DeviceApi.Stream stream;
     try {
       stream = device.openStream(true); // its kernels are short, and the scheduler waits for them
@@ -119,7 +99,7 @@ final class PoolOnDevice {
       throw e;
     }
     try {
-      return new PoolOnDevice(device, stream, shape, memory, region, stagingBytes, oneLaunchBlocks);
+      return new PoolOnDevice(device, stream, shape, memory, stagingBytes, oneLaunchBlocks);
     } catch (RuntimeException | Error e) {
       List<Runnable> steps = List.of(() -> device.closeStream(stream), memory::close);
       ReleaseSteps.after(e, List.of(() -> ReleaseSteps.onceIdle(device, stream, steps)));
@@ -190,9 +170,6 @@ final class PoolOnDevice {
       throw markLost(e);
     }
     mirror.follow(memory.ring(), memory.shape().eventCapacity());
-    if (region != null && region.snapshotWanted()) {
-      region.answerSnapshots(mirror.bucketsAddress(), mirror.nextEvent());
-    }
     refreshOccupancy();
   }
 

@@ -3,10 +3,8 @@
  *
  * <p>{@link io.kvasir.fleet.router.trtllm.KvCacheAwareFleetRouter} and {@link
  * io.kvasir.fleet.router.trtllm.ConversationFleetRouter} choose a worker and leave the rank to the
- * worker's ADP router. The steps before and after the choice are here too, as pure functions:
- * {@link io.kvasir.fleet.router.trtllm.ConversationIds} finds a request's conversation and {@link
- * io.kvasir.fleet.router.trtllm.DisaggFlow} splits a request into its context and its generation
- * part.
+ * worker's ADP router. {@link io.kvasir.fleet.router.trtllm.DisaggFlow} splits a request into its
+ * context and its generation part, as a pure function.
  *
  * <p>The package contains no HTTP and starts no thread.
  */

@@ -12,6 +12,6 @@ class CudaBlockPoolInPhasesTest extends CudaBlockPoolTest {
 
   @Override
   CudaBlockPool create(DeviceApi device, PoolShape shape) {
-    return CudaBlockPool.of(PoolOnDevice.create(device, shape, 0, null, 1 << 20, NO_BLOCKS));
+    return CudaBlockPool.of(PoolOnDevice.create(device, shape, 0, 1 << 20, NO_BLOCKS));
   }
 }

@@ -68,8 +68,7 @@ class CudaPoolCloseTest {
         for (long seed = 0; seed < SEEDS; seed++) {
           try (ShimDevice device = ShimDevice.of(BYTES, seed);
               CudaBlockPool pool =
-                  CudaBlockPool.of(
-                      PoolOnDevice.create(device, SHAPE, 16, null, 1 << 10, NO_BLOCKS))) {
+                  CudaBlockPool.of(PoolOnDevice.create(device, SHAPE, 16, 1 << 10, NO_BLOCKS))) {
             record(new PoolScenario(pool));
             device.failAt(call, nth, OUT_OF_MEMORY);
             refused += catchThrowable(pool::submit) == null ? 0 : 1;

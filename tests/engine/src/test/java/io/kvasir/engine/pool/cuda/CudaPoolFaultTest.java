@@ -46,12 +46,7 @@ class CudaPoolFaultTest {
 
   /** Calls that give something back, which no driver refuses for want of memory. */
   private static final Set<ShimCall> GIVING_BACK =
-      EnumSet.of(
-          ShimCall.FREE,
-          ShimCall.FREE_PINNED,
-          ShimCall.UNPIN,
-          ShimCall.CLOSE_STREAM,
-          ShimCall.CLOSE_EVENT);
+      EnumSet.of(ShimCall.FREE, ShimCall.FREE_PINNED, ShimCall.CLOSE_STREAM, ShimCall.CLOSE_EVENT);
 
   private static final Set<ShimCall> TAKING_MEMORY =
       EnumSet.of(ShimCall.ALLOCATE, ShimCall.ALLOCATE_PINNED);
@@ -139,8 +134,7 @@ class CudaPoolFaultTest {
     CudaBlockPool pool;
     try {
       pool =
-          CudaBlockPool.of(
-              PoolOnDevice.create(device, SHAPE, 16, null, LITTLE_STAGING, oneLaunchBlocks));
+          CudaBlockPool.of(PoolOnDevice.create(device, SHAPE, 16, LITTLE_STAGING, oneLaunchBlocks));
     } catch (RetryableDeviceException | FatalDeviceException e) {
       return End.NOT_CREATED;
     }
@@ -185,8 +179,7 @@ class CudaPoolFaultTest {
     long needed;
     try (ShimDevice device = ShimDevice.of(BYTES)) {
       try (CudaBlockPool pool =
-          CudaBlockPool.of(
-              PoolOnDevice.create(device, SHAPE, 1000, null, LITTLE_STAGING, NO_BLOCKS))) {
+          CudaBlockPool.of(PoolOnDevice.create(device, SHAPE, 1000, LITTLE_STAGING, NO_BLOCKS))) {
         needed = BYTES - device.freeBytes() - LITTLE_STAGING;
         assertThat(pool.deviceBlocks().kvBytesPerBlock()).isEqualTo(1000);
       }

@@ -60,7 +60,6 @@ final class FakeDriverProcess {
       long freeBytes = device.freeBytes();
       assertThat(CudaDriver.system().freeBytes(device.device())).hasValue(freeBytes);
       copyBothWays(device);
-      copyForeignMemory(device);
       measure(device);
       assertThatThrownBy(() -> device.kernel("no_such_kernel"))
           .isInstanceOf(FatalDeviceException.class)
@@ -90,21 +89,6 @@ final class FakeDriverProcess {
     assertThat(words.getLong(8)).isEqualTo(0xfdfdfdfdfdfdfdfdL);
     device.free(memory);
     device.freePinned(pinned);
-    device.closeStream(stream);
-  }
-
-  private static void copyForeignMemory(DeviceApi device) {
-    ByteBuffer foreign = NativeMemory.allocate(3 * PAGE);
-    long start = (NativeMemory.address(foreign) + PAGE - 1) / PAGE * PAGE;
-    long mapped = device.pin(start, PAGE);
-    Stream stream = device.openStream(true);
-    long memory = device.allocate(8);
-    device.fill(stream, memory, (byte) 9, 8);
-    device.copy(stream, mapped + 16, memory, 8);
-    device.synchronize(stream);
-    assertThat(NativeMemory.view(start, PAGE).getLong(16)).isEqualTo(0x0909090909090909L);
-    device.free(memory);
-    device.unpin(start);
     device.closeStream(stream);
   }
 
@@ -186,13 +170,11 @@ final class FakeDriverProcess {
   /** Makes a mistake that ends the process. The driver carries nothing out after this launch. */
   private static void releaseInUse(String mistake) {
     DeviceApi device = FakeDriverDevice.open();
-    ByteBuffer foreign = NativeMemory.allocate(3 * PAGE);
-    long pinnedForeign = (NativeMemory.address(foreign) + PAGE - 1) / PAGE * PAGE;
-    long mapped = device.pin(pinnedForeign, PAGE);
     Stream stream = device.openStream(false);
     long memory = device.allocate(PAGE);
     long pinned = device.allocatePinned(PAGE);
-    NativeMemory.view(pinned, PAGE).putLong(8, mapped + 5);
+    long pointedTo = device.allocatePinned(PAGE);
+    NativeMemory.view(pinned, PAGE).putLong(8, pointedTo + 5);
     KernelArguments arguments = KernelArguments.words(1).set(0, pinned);
     device.launch(stream, device.kernel("kvasir_module_abi"), 1, 32, arguments);
     device.copy(stream, memory, pinned, PAGE);
@@ -200,7 +182,7 @@ final class FakeDriverProcess {
       case "closeStream" -> device.closeStream(stream);
       case "free" -> device.free(memory);
       case "freePinned" -> device.freePinned(pinned);
-      case "unpin" -> device.unpin(pinnedForeign);
+      case "freePointedTo" -> device.freePinned(pointedTo);
       case "unload" -> device.close();
       default -> throw new IllegalArgumentException(mistake);
     }

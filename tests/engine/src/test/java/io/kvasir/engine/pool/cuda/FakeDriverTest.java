@@ -49,7 +49,7 @@ class FakeDriverTest {
     "closeStream, a stream is destroyed with work pending",
     "free, device memory is freed that pending work may use",
     "freePinned, page-locked memory is freed that pending work may use",
-    "unpin, memory is unregistered that pending work may use",
+    "freePointedTo, page-locked memory is freed that pending work may use",
     "unload, the module is unloaded with work pending"
   })
   void releasingWhatPendingWorkUsesEndsTheProcess(String mistake, String message)

@@ -66,27 +66,6 @@ class WorkerRouterVectorsTest {
                     }));
   }
 
-  @TestFactory
-  Stream<DynamicTest> conversationIds() throws IOException {
-    return vectors("conversationIds")
-        .map(vector -> dynamicTest(vector.get("id").asText(), () -> checkConversation(vector)));
-  }
-
-  private static void checkConversation(JsonNode vector) {
-    ConversationIds ids = new ConversationIds(vector.path("parentHeader").asText(null));
-    Map<String, Object> body = JSON.convertValue(vector.get("body"), MAP);
-    Map<String, String> headers =
-        JSON.convertValue(vector.get("headers"), new TypeReference<>() {});
-    if (vector.path("error").asBoolean()) {
-      assertThatIllegalArgumentException()
-          .isThrownBy(() -> ids.resolve(body, headers))
-          .withMessageContaining("conversation_params");
-    } else {
-      assertThat(ids.resolve(body, headers)).isEqualTo(vector.get("expected").asText(null));
-    }
-    assertThat(body).isEqualTo(JSON.convertValue(vector.get("body"), MAP));
-  }
-
   /** B21: blocks held by other workers (CD3) do not count. */
   @TestFactory
   Stream<DynamicTest> needsContext() throws IOException {

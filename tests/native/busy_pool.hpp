@@ -21,18 +21,20 @@ inline std::multiset<uint64_t> names_of(const Directory& directory) {
   return names;
 }
 
-// A pool with its ring in memory of the test's, and requests that come and go.
-class SharedPool {
+// A pool with requests that come and go.
+class BusyPool {
  public:
   static constexpr uint32_t kBlocks = 90;
 
-  SharedPool(uint64_t seed, uint32_t event_capacity)
-      : SharedPool(seed, PoolShape{kBlocks, 1, 6, 20, event_capacity}) {}
+  BusyPool(uint64_t seed, uint32_t event_capacity)
+      : random_(seed), pool_(PoolShape{kBlocks, 1, 6, 20, event_capacity}) {}
+
+  void clear() { pool_.clear(); }
 
   void step() {
     const uint32_t choice = random_.below(200);
     if (choice == 0) {
-      pool_.clear();
+      clear();
     } else if (choice < 100 || leases_.empty()) {
       lease();
     } else {
@@ -42,16 +44,11 @@ class SharedPool {
     }
   }
 
-  const EventRingHead* ring() const { return memory_.data(); }
+  const EventRingHead* ring() const { return pool_.events().head(); }
   const Directory& directory() const { return pool_.directory(); }
-  uint64_t evicted() const { return read_occupancy(page_).evicted_blocks; }
+  uint64_t evicted() const { return read_occupancy(pool_.page()).evicted_blocks; }
 
  private:
-  SharedPool(uint64_t seed, const PoolShape& shape)
-      : random_(seed),
-        memory_(event_ring_bytes(shape) / sizeof(EventRingHead) + 1),
-        pool_(shape, {&page_, memory_.data()}) {}
-
   void lease() {
     const uint64_t family = random_.below(12);
     const uint32_t blocks = 1 + random_.below(20);
@@ -74,8 +71,6 @@ class SharedPool {
   }
 
   TestRandom random_;
-  std::vector<EventRingHead> memory_;
-  OccupancyPage page_{};
   BlockPool pool_;
   std::vector<int32_t> leases_;
 };

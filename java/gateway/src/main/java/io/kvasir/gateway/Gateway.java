@@ -312,16 +312,16 @@ public final class Gateway implements AutoCloseable {
   }
 
   /**
-   * Reads the certificates and keys of both ports again, the public one first, for new connections.
+   * Reads the certificates and keys of both ports again, for new connections.
    *
-   * @throws IOException if some are wrong; that port, and one behind it, keeps those that it has
+   * @throws IOException if some are wrong; both ports keep those that they have
    */
   public void reloadTls() throws IOException {
     HttpFront open = front;
-    if (open != null) {
-      open.reloadTls();
-    }
-    admin.reloadTls();
+    Runnable ofClients = open == null ? () -> {} : open.readTls();
+    Runnable ofAdmin = admin.readTls();
+    ofClients.run();
+    ofAdmin.run();
   }
 
   /** {@return the API keys of clients; null if none is needed} */

@@ -113,6 +113,24 @@ class TlsTest {
   }
 
   @Test
+  void bothPortsChangeOrNone() throws Exception {
+    KeyStore first = keys("first", "EC");
+    KeyStore second = keys("second", "EC");
+    TlsFiles open = files("open", first, first);
+    TlsFiles admin = files("admin", first, first);
+    try (ScriptedEngine engine = ScriptedEngine.good();
+        TestGateway gateway = TestGateway.of(engine).tls(open).adminTls(admin).start()) {
+      files("open", second, second);
+      files("admin", first, second);
+      assertThatThrownBy(() -> gateway.gateway().reloadTls())
+          .isInstanceOf(IOException.class)
+          .hasMessageContaining("admin");
+      HttpResponse<String> reply = ask(client(first, second), gateway, TestGateway.ASK);
+      assertThat(subject(reply)).isEqualTo("CN=first");
+    }
+  }
+
+  @Test
   void wrongFilesEndTheStart() throws Exception {
     KeyStore good = keys("good", "EC");
     KeyStore past = keys("past", "EC", "-startdate", "-10d", "-validity", "5");

@@ -10,6 +10,7 @@ import io.kvasir.gateway.keys.KeyRing;
 import io.kvasir.model.Errors;
 import java.io.IOException;
 import java.util.List;
+import java.util.concurrent.CompletionException;
 import java.util.function.Supplier;
 import picocli.CommandLine;
 
@@ -71,6 +72,8 @@ final class ServeReload {
       console.note("kvasir: SIGHUP: certificate and key are read again");
     } catch (IOException e) {
       console.note("kvasir: SIGHUP: certificate and key stay as they are: " + Errors.reason(e));
+    } catch (CompletionException e) {
+      console.note("kvasir: SIGHUP: certificate and key cannot be used: " + Errors.reason(e));
     }
   }
 

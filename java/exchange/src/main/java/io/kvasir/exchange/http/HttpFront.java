@@ -186,16 +186,17 @@ public final class HttpFront implements AutoCloseable {
   }
 
   /**
-   * Reads certificate and key again, for the connections from then on; without TLS, nothing. Not on
-   * an event loop.
+   * Reads certificate and key again. Not on an event loop.
    *
-   * @throws IOException if they are wrong; those before stay
+   * @return uses them for the connections from then on; does nothing without TLS
+   * @throws IOException if they are wrong
    */
-  public void reloadTls() throws IOException {
-    if (tls != null) {
-      ServerSSLOptions secured = tls.read(vertx);
-      loops.members.forEach(loop -> loop.secure(secured.copy()));
+  public Runnable readTls() throws IOException {
+    if (tls == null) {
+      return () -> {};
     }
+    ServerSSLOptions secured = tls.read(vertx);
+    return () -> loops.members.forEach(loop -> loop.secure(secured.copy()));
   }
 
   /** Stops listening and closes all connections. */

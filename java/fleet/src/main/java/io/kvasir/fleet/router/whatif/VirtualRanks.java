@@ -19,6 +19,7 @@ final class VirtualRanks {
   private final Map<RankId, VirtualPool> pools = new HashMap<>();
   private final Map<RankId, Long> capacities = new HashMap<>();
   private final TreeMap<RankId, Long> placed = new TreeMap<>();
+  private long requests;
   private long refused;
   private long promptTokens;
   private long hitTokens;
@@ -38,11 +39,13 @@ final class VirtualRanks {
   void remove(RankId rank) {
     capacities.remove(rank);
     pools.remove(rank);
+    placed.remove(rank);
     RankId worker = RankId.anyOf(rank.workerId());
     if (capacities.keySet().stream().anyMatch(left -> left.workerId() == rank.workerId())) {
       resize(worker);
     } else {
       pools.remove(worker);
+      placed.remove(worker);
     }
   }
 
@@ -90,6 +93,7 @@ final class VirtualRanks {
     int reusable = Math.min(held, Math.max(0, request.inputTokens() - 1) / setup.tokensPerBlock());
     promptTokens += request.inputTokens();
     hitTokens += (long) reusable * setup.tokensPerBlock();
+    requests++;
     placed.merge(rank, 1L, Long::sum);
     long[] evicted = pool.use(sequence, blocks);
     if (held < blocks) {
@@ -106,6 +110,6 @@ final class VirtualRanks {
   }
 
   WhatIfCounts counts() {
-    return new WhatIfCounts(router, refused, promptTokens, hitTokens, placed);
+    return new WhatIfCounts(router, requests, refused, promptTokens, hitTokens, placed);
   }
 }

@@ -9,14 +9,16 @@ import java.util.TreeMap;
  * What became of the requests under one policy. Immutable.
  *
  * @param router the policy's name
+ * @param requests requests that it placed
  * @param refused requests that it did not place
  * @param promptTokens prompt tokens of the requests that it placed
  * @param hitTokens those of them that the chosen ranks held
- * @param placed requests by rank; by worker, under {@link RankId#anyOf}, for policies that choose
- *     workers
+ * @param placed requests by rank, without those on ranks that have been removed; by worker, under
+ *     {@link RankId#anyOf}, for policies that choose workers
  */
 public record WhatIfCounts(
     String router,
+    long requests,
     long refused,
     long promptTokens,
     long hitTokens,
@@ -27,15 +29,10 @@ public record WhatIfCounts(
     placed = Collections.unmodifiableSortedMap(new TreeMap<>(placed));
   }
 
-  /** {@return the requests that were placed} */
-  public long requests() {
-    return placed.values().stream().mapToLong(Long::longValue).sum();
-  }
-
   /** {@return the share of the placed requests that went to one rank, the busiest; 0 for none} */
   public double busiestShare() {
     long most = placed.values().stream().mapToLong(Long::longValue).max().orElse(0);
-    return most == 0 ? 0 : most / (double) requests();
+    return most == 0 ? 0 : most / (double) requests;
   }
 
   /** {@return the share of the prompt tokens that the ranks held; 0 without requests} */

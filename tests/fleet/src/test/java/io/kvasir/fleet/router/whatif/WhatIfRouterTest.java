@@ -208,6 +208,9 @@ class WhatIfRouterTest {
     router.addRank(new RankId(0, 0), new RankCapacity(CAPACITY, 0));
     place(router, request(prompt));
     assertThat(router.counts()).extracting(WhatIfCounts::hitTokens).containsOnly(0L);
+    assertThat(router.counts()).extracting(WhatIfCounts::requests).containsOnly(2L);
+    assertThat(router.counts())
+        .allSatisfy(each -> assertThat(each.placed().values()).containsExactly(1L));
   }
 
   @Test

@@ -15,4 +15,6 @@ module io.kvasir.base {
   exports io.kvasir.internal.nativelib to
       io.kvasir.engine,
       io.kvasir.fleet;
+  exports io.kvasir.internal.tls to
+      io.kvasir.tcp;
 }

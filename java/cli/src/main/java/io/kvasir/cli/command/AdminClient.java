@@ -16,6 +16,8 @@ import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
 /** Asks the admin port of a gateway for what it knows, and changes its workers. Thread-safe. */
@@ -42,16 +44,15 @@ final class AdminClient {
    * @param url the admin port, without a path
    * @param key the key for changes; null for none
    * @param timeout the longest wait for an answer
+   * @param tls certificates for a URL with https; null for Java's
    */
-  AdminClient(URI url, @Nullable String key, Duration timeout) {
+  AdminClient(URI url, @Nullable String key, Duration timeout, @Nullable SSLContext tls) {
     this.url = url;
     this.key = key;
     this.timeout = timeout;
-    this.http =
-        HttpClient.newBuilder()
-            .version(HttpClient.Version.HTTP_1_1)
-            .connectTimeout(timeout)
-            .build();
+    HttpClient.Builder client =
+        HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).connectTimeout(timeout);
+    this.http = tls == null ? client.build() : client.sslContext(tls).build();
   }
 
   /** The URL that a value of {@link #URL_OPTION} is. */
@@ -160,6 +161,8 @@ final class AdminClient {
     }
     try {
       return http.send(request.build(), HttpResponse.BodyHandlers.ofString());
+    } catch (SSLException e) {
+      throw new IOException(url + " and this command do not agree on TLS: " + Errors.reason(e), e);
     } catch (ConnectException e) {
       throw new IOException("no gateway has its admin port at " + url + " (" + URL_OPTION + ")", e);
     } catch (InterruptedException e) {

@@ -2,7 +2,6 @@ package io.kvasir.cli.command;
 
 import io.kvasir.cli.option.CommonOptions;
 import io.kvasir.cli.option.Declared;
-import io.kvasir.cli.option.DeclaredOptions;
 import io.kvasir.cli.terminal.Console;
 import io.kvasir.cli.terminal.ExitCode;
 import io.kvasir.cli.terminal.Interrupts;
@@ -14,7 +13,6 @@ import io.kvasir.cli.top.Rates;
 import io.kvasir.cli.top.Screen;
 import io.kvasir.model.Errors;
 import java.io.IOException;
-import java.net.URI;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -38,7 +36,7 @@ import picocli.CommandLine.Option;
       "",
       "Exit codes: 0 done, 1 the gateway cannot be reached at the start, 2 wrong usage."
     })
-final class TopCommand extends DeclaredOptions implements Callable<Integer> {
+final class TopCommand extends AdminCommand implements Callable<Integer> {
 
   /** What the launcher sets where standard output is a terminal. */
   private static final String SCREEN = "kvasir.screen";
@@ -58,10 +56,6 @@ final class TopCommand extends DeclaredOptions implements Callable<Integer> {
   private final Console console;
   private final Machine machine;
   private final Interrupts interrupts;
-
-  private final Declared<URI> adminUrl =
-      option(AdminClient.URL_OPTION, "URL", AdminClient.DEFAULT_URL, AdminClient::url)
-          .help(1, "The gateway's admin port");
 
   private final Declared<Double> intervalSeconds =
       number("--interval-seconds", "1", LEAST_SECONDS, MOST_SECONDS)
@@ -86,7 +80,7 @@ final class TopCommand extends DeclaredOptions implements Callable<Integer> {
 
   @Override
   public Integer call() throws Exception {
-    AdminClient admin = new AdminClient(adminUrl.value(), null, TIMEOUT);
+    AdminClient admin = admin(null, TIMEOUT);
     long intervalMs = Math.round(MS_PER_S * intervalSeconds.value());
     boolean terminal = Boolean.parseBoolean(machine.java().getProperty(SCREEN));
     Look first = look(admin);
@@ -161,7 +155,7 @@ final class TopCommand extends DeclaredOptions implements Callable<Integer> {
   }
 
   private List<String> lines(ScreenSize size, Look look, Rates rates, String trouble) {
-    return new Screen(adminUrl.value().toString(), look, rates, trouble)
+    return new Screen(adminUrl().toString(), look, rates, trouble)
         .lines(size.columns(), size.rows());
   }
 }

@@ -2,7 +2,6 @@ package io.kvasir.cli.command;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.kvasir.cli.option.Declared;
-import io.kvasir.cli.option.DeclaredOptions;
 import io.kvasir.cli.option.FormatOption;
 import io.kvasir.cli.option.UsageException;
 import io.kvasir.cli.option.Values;
@@ -11,7 +10,6 @@ import io.kvasir.cli.terminal.ExitCode;
 import io.kvasir.cli.terminal.PlainText;
 import io.kvasir.model.Errors;
 import java.io.IOException;
-import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -41,7 +39,7 @@ import picocli.CommandLine.Parameters;
       "Exit codes: 0 done, 1 the gateway refused or cannot be reached, or the time of --wait-seconds is"
           + " over, 2 wrong usage."
     })
-final class WorkersCommand extends DeclaredOptions implements Callable<Integer> {
+final class WorkersCommand extends AdminCommand implements Callable<Integer> {
 
   private static final String KEY_FILE = "--admin-key-file";
   private static final String WORKER = "WORKER";
@@ -87,10 +85,6 @@ final class WorkersCommand extends DeclaredOptions implements Callable<Integer> 
           "For 'weight': above 0 and at most 1, the weight of a worker that is not limited.")
   private @Nullable String weight;
 
-  private final Declared<URI> adminUrl =
-      option(AdminClient.URL_OPTION, "URL", AdminClient.DEFAULT_URL, AdminClient::url)
-          .help(1, "The gateway's admin port");
-
   private final Declared<Path> keyFile =
       path(KEY_FILE).help(2, "Has the key of the gateway's --admin-key-file (default: none).");
 
@@ -121,7 +115,7 @@ final class WorkersCommand extends DeclaredOptions implements Callable<Integer> 
   @Override
   public Integer call() throws Exception {
     Verb what = Values.choice("the first word", verb, Verb.class);
-    AdminClient admin = new AdminClient(adminUrl.value(), key(), TIMEOUT);
+    AdminClient admin = admin(key(), TIMEOUT);
     if (what == Verb.LIST) {
       if (worker != null) {
         throw new UsageException(WORKER, "has no effect with list");

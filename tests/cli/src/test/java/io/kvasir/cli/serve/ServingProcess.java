@@ -34,7 +34,9 @@ final class ServingProcess implements AutoCloseable {
     this.process = ChildProcess.start(name, builder.redirectErrorStream(true));
     try {
       this.urls = awaitUrls(urls);
-      await("ready", () -> get(adminUrl() + readyPath).statusCode() == 200);
+      if (adminUrl().startsWith("http:")) {
+        await("ready", () -> get(adminUrl() + readyPath).statusCode() == 200);
+      }
     } catch (RuntimeException | Error e) {
       process.close();
       throw e;

@@ -3,10 +3,12 @@ package io.kvasir.cli.serve;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.kvasir.cli.Outcome;
+import io.kvasir.testing.harness.TestCertificates;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.KeyStore;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -78,6 +80,47 @@ class WorkersCommandTest {
     Outcome nowhere = Outcome.of(Map.of(), "workers --admin-url http://127.0.0.1:1");
     assertThat(nowhere.exitCode()).isEqualTo(1);
     assertThat(nowhere.err()).contains("no gateway has its admin port at");
+  }
+
+  @Test
+  void anAdminPortMayAskForACertificate() throws Exception {
+    TestCertificates files = new TestCertificates(folder);
+    KeyStore server = files.keys("server", "EC");
+    KeyStore operator = files.keys("operator", "RSA");
+    Path authority = files.certificate("server", server);
+    String own = certificate(files, "operator", operator);
+    ServingProcess gateway =
+        with(
+            ServingProcess.embedded(
+                "--admin-ssl-certfile",
+                authority.toString(),
+                "--admin-ssl-keyfile",
+                files.key("server", server).toString(),
+                "--admin-ssl-ca-certs",
+                folder.resolve("operator.crt").toString()));
+    String trusting = " --ssl-ca-certs " + authority;
+    assertThat(workers(gateway, trusting + own).out()).contains("serving");
+    Outcome top =
+        Outcome.of(Map.of(), "top --once --admin-url " + gateway.adminUrl() + trusting + own);
+    assertThat(top.out()).contains("1 of 1 workers take requests");
+
+    assertThat(workers(gateway, trusting).exitCode()).isEqualTo(1); // shows no certificate
+    Outcome untrusted = workers(gateway, own);
+    assertThat(untrusted.exitCode()).isEqualTo(1);
+    assertThat(untrusted.err()).contains(gateway.adminUrl(), "do not agree on TLS");
+    Outcome half = workers(gateway, " --ssl-keyfile " + authority);
+    assertThat(half.exitCode()).isEqualTo(2);
+    assertThat(half.err()).contains("--ssl-keyfile needs --ssl-certfile too");
+    Outcome plain = Outcome.of(Map.of(), "workers" + trusting);
+    assertThat(plain.exitCode()).isEqualTo(2);
+    assertThat(plain.err()).contains("--ssl-ca-certs needs --admin-url https://HOST:PORT");
+  }
+
+  private static String certificate(TestCertificates files, String name, KeyStore keys) {
+    return " --ssl-certfile "
+        + files.certificate(name, keys)
+        + " --ssl-keyfile "
+        + files.key(name, keys);
   }
 
   private static String ask() {

@@ -1,5 +1,6 @@
 package io.kvasir.exchange.http;
 
+import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.vertx.core.http.HttpConnection;
 import io.vertx.core.net.impl.ConnectionBase;
@@ -8,6 +9,11 @@ import io.vertx.core.net.impl.ConnectionBase;
 final class Connections {
 
   private Connections() {}
+
+  /** The socket below a connection. */
+  static Channel channel(HttpConnection connection) {
+    return ((ConnectionBase) connection).channelHandlerContext().channel();
+  }
 
   /**
    * Closes a connection and drops what was written but has not left. {@link HttpConnection#close}

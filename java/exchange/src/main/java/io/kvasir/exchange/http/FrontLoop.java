@@ -31,6 +31,7 @@ final class FrontLoop extends VerticleBase {
   private final SocketAddress address;
   private final @Nullable ServerSSLOptions tls;
   private final HttpFront.Loops loops;
+  private final AcceptGate gate;
   private final ConnectionLimit limit;
   private final HttpFront.InvalidRequests invalid;
   private final Consumer<Exchange> handler;
@@ -42,12 +43,14 @@ final class FrontLoop extends VerticleBase {
       SocketAddress address,
       @Nullable ServerSSLOptions tls,
       HttpFront.Loops loops,
+      AcceptGate gate,
       ConnectionLimit limit,
       HttpFront.InvalidRequests invalid,
       Consumer<Exchange> handler) {
     this.address = address;
     this.tls = tls;
     this.loops = loops;
+    this.gate = gate;
     this.limit = limit;
     this.invalid = invalid;
     this.handler = handler;
@@ -116,7 +119,8 @@ final class FrontLoop extends VerticleBase {
 
   private void onConnection(HttpConnection connection) {
     Peer peer = Peer.of(connection.remoteAddress());
-    if (!limit.enter(peer.address())) {
+    boolean counted = gate.speaks(Connections.channel(connection));
+    if (!counted && !limit.enter(peer.address())) { // accepted before the gate had the limit
       Connections.closeNow(connection);
       return;
     }
@@ -130,7 +134,9 @@ final class FrontLoop extends VerticleBase {
     connection.closeHandler(
         closed -> {
           connections.remove(connection);
-          limit.leave(peer.address());
+          if (!counted) {
+            limit.leave(peer.address());
+          }
         });
   }
 
@@ -150,7 +156,9 @@ final class FrontLoop extends VerticleBase {
   }
 
   private void sweep() {
-    long limitNs = System.nanoTime() - TimeUnit.SECONDS.toNanos(HttpFront.IDLE_SECONDS);
+    long nowNs = System.nanoTime();
+    gate.sweep(nowNs);
+    long limitNs = nowNs - TimeUnit.SECONDS.toNanos(HttpFront.IDLE_SECONDS);
     Map.copyOf(connections).values().forEach(use -> use.closeIfIdleSince(limitNs));
   }
 

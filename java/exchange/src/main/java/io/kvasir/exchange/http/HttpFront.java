@@ -11,6 +11,9 @@ import io.vertx.core.net.ServerSSLOptions;
 import io.vertx.core.net.SocketAddress;
 import java.io.IOException;
 import java.net.BindException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
 import java.util.List;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -25,9 +28,10 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Limits: a request line of {@value #MAX_LINE_BYTES} bytes (414), header fields of {@value
  * #MAX_HEADER_BYTES} bytes together (431). What {@link RequestRules} forbids is answered with 400,
- * CONNECT and TRACE with 405. Connections beyond a {@link ConnectionLimit} are closed at once. A
- * connection on which no request is being answered is closed after {@value #IDLE_SECONDS} seconds
- * without a complete request head. {@link Http2Limits} has those of HTTP/2.
+ * CONNECT and TRACE with 405. Connections beyond a {@link ConnectionLimit} are closed when they are
+ * accepted, and {@link AcceptGate} ends those that do not speak HTTP. A connection on which no
+ * request is being answered is closed after {@value #IDLE_SECONDS} seconds without a complete
+ * request head. {@link Http2Limits} has those of HTTP/2.
  *
  * <p>Thread-safe.
  */
@@ -61,14 +65,19 @@ public final class HttpFront implements AutoCloseable {
 
   private final Vertx vertx;
   private final String deployment;
-  private final int port;
+  private final InetSocketAddress bound;
   private final @Nullable TlsFiles tls;
   private final Loops loops;
 
-  private HttpFront(Vertx vertx, String deployment, int port, @Nullable TlsFiles tls, Loops loops) {
+  private HttpFront(
+      Vertx vertx,
+      String deployment,
+      InetSocketAddress bound,
+      @Nullable TlsFiles tls,
+      Loops loops) {
     this.vertx = vertx;
     this.deployment = deployment;
-    this.port = port;
+    this.bound = bound;
     this.tls = tls;
     this.loops = loops;
   }
@@ -98,17 +107,19 @@ public final class HttpFront implements AutoCloseable {
    * @return the loops; the caller closes them
    */
   public static Vertx eventLoops(int eventLoops) {
-    return Vertx.vertx(
-        new VertxOptions()
-            .setEventLoopPoolSize(eventLoops)
-            .setWorkerPoolSize(1)
-            .setInternalBlockingPoolSize(2)
-            .setPreferNativeTransport(true)
-            .setDisableTCCL(true)
-            .setFileSystemOptions(
-                new FileSystemOptions()
-                    .setFileCachingEnabled(false)
-                    .setClassPathResolvingEnabled(false)));
+    return Vertx.builder()
+        .withTransport(CountedTransport.ofMachine())
+        .with(
+            new VertxOptions()
+                .setEventLoopPoolSize(eventLoops)
+                .setWorkerPoolSize(1)
+                .setInternalBlockingPoolSize(2)
+                .setDisableTCCL(true)
+                .setFileSystemOptions(
+                    new FileSystemOptions()
+                        .setFileCachingEnabled(false)
+                        .setClassPathResolvingEnabled(false)))
+        .build();
   }
 
   /**
@@ -131,7 +142,8 @@ public final class HttpFront implements AutoCloseable {
       InvalidRequests invalid,
       Consumer<Exchange> handler)
       throws IOException {
-    String host = address.host;
+    InetAddress host = resolve(address);
+    AcceptGate gate = CountedTransport.gate(vertx);
     TlsFiles tls = address.tls;
     ServerSSLOptions secured = tls == null ? null : tls.read(vertx);
     Loops loops =
@@ -139,26 +151,40 @@ public final class HttpFront implements AutoCloseable {
             new AtomicInteger(address.port), new AtomicBoolean(), new CopyOnWriteArrayList<>());
     SocketAddress socket =
         address.port == 0
-            ? SocketAddress.sharedRandomPort(NEXT_FREE_PORT.getAndIncrement(), host)
-            : SocketAddress.inetSocketAddress(address.port, host);
+            ? SocketAddress.sharedRandomPort(
+                NEXT_FREE_PORT.getAndIncrement(), host.getHostAddress())
+            : SocketAddress.inetSocketAddress(address.port, host.getHostAddress());
     try {
       String deployment =
           vertx
               .deployVerticle(
-                  () -> new FrontLoop(socket, secured, loops, limit, invalid, handler),
+                  () -> new FrontLoop(socket, secured, loops, gate, limit, invalid, handler),
                   new DeploymentOptions().setInstances(eventLoops))
               .toCompletionStage()
               .toCompletableFuture()
               .join();
-      return new HttpFront(vertx, deployment, loops.port.get(), tls, loops);
+      InetSocketAddress bound = new InetSocketAddress(host, loops.port.get());
+      gate.limit(bound, limit);
+      return new HttpFront(vertx, deployment, bound, tls, loops);
     } catch (CompletionException e) {
-      Throwable cause = e.getCause() == null ? e : e.getCause();
-      String reason =
-          Errors.reason(cause).replaceFirst("^bind\\(\\.\\.\\) failed with error\\(-\\d+\\): ", "");
-      throw (IOException)
-          new BindException("cannot listen on " + host + ":" + address.port + ": " + reason)
-              .initCause(cause);
+      throw cannotListen(address, e.getCause() == null ? e : e.getCause());
     }
+  }
+
+  private static InetAddress resolve(Address address) throws IOException {
+    try {
+      return InetAddress.getByName(address.host);
+    } catch (UnknownHostException e) {
+      throw cannotListen(address, e);
+    }
+  }
+
+  private static IOException cannotListen(Address address, Throwable cause) {
+    String reason =
+        Errors.reason(cause).replaceFirst("^bind\\(\\.\\.\\) failed with error\\(-\\d+\\): ", "");
+    return (IOException)
+        new BindException("cannot listen on " + address.host + ":" + address.port + ": " + reason)
+            .initCause(cause);
   }
 
   /**
@@ -173,7 +199,7 @@ public final class HttpFront implements AutoCloseable {
 
   /** {@return the port that the server listens on} */
   public int port() {
-    return port;
+    return bound.getPort();
   }
 
   /**
@@ -203,5 +229,6 @@ public final class HttpFront implements AutoCloseable {
   @Override
   public void close() {
     vertx.undeploy(deployment).toCompletionStage().toCompletableFuture().join();
+    CountedTransport.gate(vertx).forget(bound);
   }
 }

@@ -31,6 +31,11 @@ import org.junit.jupiter.api.io.TempDir;
 class Http2Test {
 
   private static final int EVENTS = 4_000;
+  private static final int LARGE_REPLY = 100_000;
+  private static final int UNREAD = 120;
+  private static final String[] HEAD = {
+    ":method", "POST", ":scheme", "https", ":path", TestGateway.CHAT, ":authority", "x"
+  };
   private static final String[] JSON = {"content-type", "application/json"};
 
   @TempDir private static Path folder;
@@ -250,6 +255,32 @@ class Http2Test {
       assertThat(slow.whole()).hasSizeGreaterThan(EVENTS * 1_000).endsWith("data: [DONE]\n\n");
       isIdle(gateway);
     }
+  }
+
+  /** Several connections hold more than what may wait, of one event loop. */
+  @Test
+  void repliesThatAreNotReadAreBoundedTogether() {
+    byte[] noWindow = {0, 4, 0, 0, 0, 0}; // SETTINGS_INITIAL_WINDOW_SIZE
+    String body = "{\"content\":\"" + "x".repeat(LARGE_REPLY) + "\"}";
+    try (ScriptedEngine engine = ScriptedEngine.start((request, link) -> link.json(200, body));
+        TestGateway gateway = TestGateway.of(engine).tls(files).eventLoops(1).start();
+        StreamClient reading = client(gateway);
+        RawStreams first = new RawStreams(TestCertificates.context(null, keys), port(gateway));
+        RawStreams second = new RawStreams(TestCertificates.context(null, keys), port(gateway))) {
+      for (RawStreams each : List.of(first, second)) {
+        assertThat(each.frame(RawStreams.SETTINGS, 0, 0, noWindow)).isTrue();
+        for (int i = 0; i < UNREAD; i++) {
+          assertThat(each.send(1 + 2 * i, ASK, HEAD)).isTrue();
+        }
+      }
+      first.awaitReset();
+      assertThat(reading.ask(ASK).whole()).isEqualTo(body);
+      isIdle(gateway);
+    }
+  }
+
+  private static int port(TestGateway gateway) {
+    return gateway.gateway().port();
   }
 
   private static void answerMuch(ScriptedEngine.Received request, EngineLink link)

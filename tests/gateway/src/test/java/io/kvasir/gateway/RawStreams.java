@@ -119,12 +119,36 @@ final class RawStreams implements AutoCloseable {
     block.writeBytes(text.getBytes(StandardCharsets.ISO_8859_1));
   }
 
+  /**
+   * Sends a request with a body.
+   *
+   * @return false if the gateway has closed the connection
+   */
+  boolean send(int stream, String body, String... namesAndValues) {
+    return frame(HEADERS, END_HEADERS, stream, fields(namesAndValues))
+        && frame(DATA, END_STREAM, stream, body.getBytes(StandardCharsets.UTF_8));
+  }
+
   /** Sends a request with a body, and waits for its end. */
   Outcome ask(int stream, String body, String... namesAndValues) {
-    boolean unused =
-        frame(HEADERS, END_HEADERS, stream, fields(namesAndValues))
-            && frame(DATA, END_STREAM, stream, body.getBytes(StandardCharsets.UTF_8));
+    boolean unused = send(stream, body, namesAndValues);
     return outcome(stream);
+  }
+
+  /** Waits until a stream is reset; the answers of others are lost. */
+  void awaitReset() {
+    try {
+      while (true) {
+        int length = (in.readUnsignedByte() << 16) | in.readUnsignedShort();
+        int type = in.readUnsignedByte();
+        in.skipNBytes(1 + Integer.BYTES + length);
+        if (type == RESET) {
+          return;
+        }
+      }
+    } catch (IOException e) {
+      throw new AssertionError(e);
+    }
   }
 
   /** Waits for the end of a stream or of its connection. */

@@ -37,7 +37,7 @@ final class ConnectionEnd implements ReplyEnd {
   }
 
   @Override
-  public void end(@Nullable ByteBuf rest, boolean unread) {
+  public void end(@Nullable ByteBuf rest, int waiting, boolean unread) {
     if (closes) {
       use.last();
     }

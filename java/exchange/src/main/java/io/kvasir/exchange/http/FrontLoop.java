@@ -37,6 +37,8 @@ final class FrontLoop extends VerticleBase {
   private final Consumer<Exchange> handler;
   private final Map<HttpConnection, ConnectionUse> connections = new HashMap<>();
 
+  private final UnreadReplies unreadReplies = new UnreadReplies();
+
   private @Nullable HttpServer server;
 
   FrontLoop(
@@ -151,7 +153,9 @@ final class FrontLoop extends VerticleBase {
     }
     use.begin();
     ReplyEnd end =
-        use.hasStreams() ? new StreamEnd(request, loop) : new ConnectionEnd(request, loop, use);
+        use.hasStreams()
+            ? new StreamEnd(request, loop, unreadReplies)
+            : new ConnectionEnd(request, loop, use);
     handler.accept(new HttpExchange(request, use, loop, end));
   }
 

@@ -267,7 +267,7 @@ final class HttpExchange implements Exchange {
         } else if (aborted) {
           end.abort(taken());
         } else {
-          end.end(taken(), unread);
+          end.end(taken(), waitingBytes, unread);
         }
       } finally {
         if (ended) {

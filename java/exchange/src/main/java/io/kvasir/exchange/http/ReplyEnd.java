@@ -20,9 +20,10 @@ interface ReplyEnd {
    * Completes the reply.
    *
    * @param rest what is left of it; null for nothing
+   * @param waiting bytes that were written and have not left
    * @param unread whether the request's body was not read to its end
    */
-  void end(@Nullable ByteBuf rest, boolean unread);
+  void end(@Nullable ByteBuf rest, int waiting, boolean unread);
 
   /**
    * Ends the reply so that the client sees that it is not complete. What was written leaves first,

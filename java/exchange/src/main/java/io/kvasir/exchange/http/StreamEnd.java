@@ -24,9 +24,11 @@ final class StreamEnd implements ReplyEnd {
   private final HttpServerRequest request;
   private final HttpServerResponse response;
   private final EventLoop loop;
+  private final UnreadReplies unreadReplies;
   private boolean bodyOver;
 
-  StreamEnd(HttpServerRequest request, EventLoop loop) {
+  StreamEnd(HttpServerRequest request, EventLoop loop, UnreadReplies unreadReplies) {
+    this.unreadReplies = unreadReplies;
     this.request = request;
     this.response = request.response();
     this.loop = loop;
@@ -36,11 +38,18 @@ final class StreamEnd implements ReplyEnd {
   public void onHead(boolean unread) {}
 
   @Override
-  public void end(@Nullable ByteBuf rest, boolean unread) {
+  public void end(@Nullable ByteBuf rest, int waiting, boolean unread) {
+    int size = waiting + (rest == null ? 0 : rest.readableBytes());
     Future<Void> sent = rest == null ? response.end() : response.end(BufferInternal.buffer(rest));
     if (!sent.isComplete()) {
-      EventLoop.Timer limit = loop.after(LAST_BYTES_MS, () -> response.reset(CANCEL));
-      sent.onComplete(done -> limit.cancel());
+      Runnable reset = () -> response.reset(CANCEL);
+      EventLoop.Timer limit = loop.after(LAST_BYTES_MS, reset);
+      sent.onComplete(
+          done -> {
+            limit.cancel();
+            unreadReplies.remove(reset);
+          });
+      unreadReplies.add(reset, size);
     }
     if (unread) {
       discardBody();

@@ -35,8 +35,7 @@ uint64_t crowded_hash(uint64_t i) {
 // Leases, commits and evicts blocks of a small pool for a while, with one prompt held throughout.
 class ChurningPool {
  public:
-  ChurningPool()
-      : pool_(kShape) {
+  ChurningPool() : pool_(kShape) {
     for (uint64_t i = 0; i < kResident; i++) {
       resident_.push_back(crowded_hash(i));
       tokens_.push_back(static_cast<uint32_t>(i));

@@ -5,10 +5,10 @@
 #include <memory>
 #include <vector>
 
+#include "busy_pool.hpp"
 #include "check.hpp"
 #include "fuzz.hpp"
 #include "kvasir/directory_mirror.hpp"
-#include "busy_pool.hpp"
 
 namespace kvasir {
 namespace {

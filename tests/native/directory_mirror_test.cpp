@@ -6,8 +6,8 @@
 #include <set>
 #include <vector>
 
-#include "check.hpp"
 #include "busy_pool.hpp"
+#include "check.hpp"
 
 namespace kvasir {
 namespace {

@@ -181,4 +181,3 @@ EXPORT CUresult cuMemFreeHost(void* memory) {
     return kSuccess;
   });
 }
-

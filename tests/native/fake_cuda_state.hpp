@@ -134,8 +134,7 @@ struct Driver {
   }
 
   bool empty() {
-    return device.empty() && pinned.empty() && streams.empty() &&
-           events == 0 && modules == 0;
+    return device.empty() && pinned.empty() && streams.empty() && events == 0 && modules == 0;
   }
 
   [[noreturn]] void refuse(const char* what) {

@@ -7,7 +7,6 @@
 
 namespace kvasir {
 
-
 // A directory of sequence hashes only. The owner must not exceed `capacity_blocks`.
 class NameDirectory {
  public:

@@ -39,7 +39,6 @@ class DirectoryMirror {
   // Hashes that the pool is about to store, in the order of the corresponding events.
   void add(const uint64_t* hashes, uint32_t count);
 
-
  private:
   bool store(uint64_t hash);
   void confirm(uint64_t hash);

@@ -116,13 +116,12 @@ class DevicePoolDriver {
   template <typename Kernel, typename... Arguments>
   void wide(Kernel kernel, Arguments... arguments_of_kernel) {
     const uint32_t grid = 1 + random_.below(Device::kMostBlocks);
-    const uint32_t threads = 32 * (1 + random_.below(Device::kMostWarps));
-    launch(kernel, grid, threads, arguments_of_kernel...);
+    launch(kernel, grid, threads(), arguments_of_kernel...);
   }
 
   template <typename Kernel, typename... Arguments>
   void one_block(Kernel kernel, Arguments... arguments_of_kernel) {
-    device_.launch(kernel, 1, 32 * (1 + random_.below(Device::kMostWarps)), arguments_of_kernel...);
+    device_.launch(kernel, 1, threads(), arguments_of_kernel...);
     check_ring();
   }
 
@@ -188,13 +187,18 @@ class DevicePoolDriver {
     PoolOperations operations{};
     operations.operations[0] = {staging_there_ + (reinterpret_cast<const char*>(staged) - staging_),
                                 answered ? staged : nullptr, result, kind, count};
-    const uint32_t warps = std::min<uint32_t>(Device::kMostWarps, 16);
-    launch(kvasir_pool_submission, 1, 32 * (1 + random_.below(warps)), view(),
+    launch(kvasir_pool_submission, 1, std::min(threads(), 512u), view(),
            reinterpret_cast<StagedWords*>(staging_there_),
            reinterpret_cast<const StagedWords*>(staging_), units, 1u, operations);
     finish();
     std::copy(staged, staged + count, entries);
     return *result;
+  }
+
+  // Mostly few, because large blocks of threads take long where a CPU runs them.
+  uint32_t threads() {
+    const bool wide = random_.below(16) == 0;
+    return 32 * (1 + random_.below(wide ? Device::kWideWarps : Device::kMostWarps));
   }
 
   // Launches together with a probe if there is something to watch.

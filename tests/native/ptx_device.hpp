@@ -31,6 +31,7 @@ class PtxDevice {
  public:
   static constexpr uint32_t kMostBlocks = 3;
   static constexpr uint32_t kMostWarps = 2;
+  static constexpr uint32_t kWideWarps = 32;
 
   explicit PtxDevice(ptx::Module& module) : module_(module), machine_(memory_, true) {
     for (const auto& constant : module.constants()) {

@@ -15,6 +15,7 @@ class ShimDevice {
  public:
   static constexpr uint32_t kMostBlocks = 3;
   static constexpr uint32_t kMostWarps = 2;
+  static constexpr uint32_t kWideWarps = 8;
 
   void seed(uint64_t seed) { shim::Scheduler::get().seed(seed); }
   bool filled() const { return true; }

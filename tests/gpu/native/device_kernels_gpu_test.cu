@@ -21,6 +21,7 @@ class CudaDevice {
  public:
   static constexpr uint32_t kMostBlocks = 48;
   static constexpr uint32_t kMostWarps = 32;
+  static constexpr uint32_t kWideWarps = kMostWarps;
 
   explicit CudaDevice(bool filled) : filled_(filled) {
     int lowest = 0;

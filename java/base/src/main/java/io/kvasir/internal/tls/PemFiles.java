@@ -49,8 +49,8 @@ public final class PemFiles {
   public static SSLContext context(
       String protocol, @Nullable Path own, @Nullable Path key, @Nullable Path authorities)
       throws IOException {
-    KeyManager[] shown = own == null || key == null ? null : keys(own, key);
     TrustManager[] trusted = authorities == null ? null : trust(authorities);
+    KeyManager[] shown = own == null || key == null ? null : keys(own, key);
     try {
       SSLContext context = SSLContext.getInstance(protocol);
       context.init(shown, trusted, null);

@@ -13,6 +13,9 @@ public interface Exchange {
   /** {@return the method, for example {@code POST}} */
   String method();
 
+  /** {@return the version of HTTP, for example {@code HTTP/1.1}, for logs} */
+  String protocol();
+
   /** {@return path and query, for example {@code /v1/models?limit=2}} */
   String target();
 

@@ -49,6 +49,7 @@ class AccessLogLinesTest {
         assertThat(line.path("request_id").asText()).isNotEmpty();
         assertThat(line.path("time").asText()).endsWith("Z");
         assertThat(line.path("client").asText()).contains("127.0.0.1");
+        assertThat(line.path("protocol").asText()).isEqualTo("HTTP/1.1");
         assertThat(line.path("total_ms").isNumber()).isTrue();
         assertThat(line.toString()).doesNotContain(SECRET);
       }

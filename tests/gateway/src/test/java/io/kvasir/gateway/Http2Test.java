@@ -5,6 +5,7 @@ import static io.kvasir.gateway.TestGateway.ASK_STREAM;
 import static io.kvasir.gateway.TestGateway.CHAT;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import io.kvasir.exchange.http.TlsFiles;
 import io.kvasir.testing.harness.Await;
 import io.kvasir.testing.harness.TestCertificates;
@@ -233,7 +234,9 @@ class Http2Test {
       StreamClient.Reply stuck = client.pausedAsk(ASK_STREAM);
       assertThat(stuck.status()).isEqualTo(200);
       Await.until(() -> gateway.logLines() > 0);
-      assertThat(gateway.logLine().path("error").asText()).contains("client");
+      JsonNode line = gateway.logLine();
+      assertThat(line.path("error").asText()).contains("client");
+      assertThat(line.path("protocol").asText()).isEqualTo("HTTP/2");
       engine.script(EngineLink::answer);
       assertThat(client.ask(ASK_STREAM).whole()).endsWith("data: [DONE]\n\n");
       stuck.resume();

@@ -104,6 +104,15 @@ final class HttpExchange implements Exchange {
   }
 
   @Override
+  public String protocol() {
+    return switch (request.version()) {
+      case HTTP_1_0 -> "HTTP/1.0";
+      case HTTP_2 -> "HTTP/2";
+      default -> "HTTP/1.1";
+    };
+  }
+
+  @Override
   public String target() {
     return request.uri();
   }

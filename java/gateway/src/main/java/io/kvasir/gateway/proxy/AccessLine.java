@@ -29,9 +29,11 @@ final class AccessLine {
   }
 
   /** What was asked for, and the status of the reply. */
-  void request(String method, String path, int status, String model) throws IOException {
+  void request(String method, String path, String protocol, int status, String model)
+      throws IOException {
     json.writeStringField("method", method);
     json.writeStringField("path", Errors.shown(path));
+    json.writeStringField("protocol", protocol);
     json.writeNumberField("status", status);
     json.writeStringField("model", Errors.shown(model));
   }

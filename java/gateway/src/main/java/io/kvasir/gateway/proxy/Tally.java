@@ -30,6 +30,7 @@ final class Tally {
 
   private final String id;
   private final String client;
+  private final String protocol;
   private final String method;
   private final String path;
   private final String endpoint;
@@ -70,6 +71,7 @@ final class Tally {
       TrafficRecording recording) {
     this.id = id;
     this.client = exchange.remote();
+    this.protocol = exchange.protocol();
     this.method = exchange.method();
     String target = exchange.target();
     int query = target.indexOf('?');
@@ -307,7 +309,7 @@ final class Tally {
     if (account != null) {
       account.write(json);
     }
-    line.request(method, path, status, model);
+    line.request(method, path, protocol, status, model);
     if (choice != null) {
       line.placed(choice, dpRank, matchedTokens(), attempts, placedNs);
     }

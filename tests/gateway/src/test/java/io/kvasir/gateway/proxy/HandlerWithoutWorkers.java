@@ -94,6 +94,8 @@ final class HandlerWithoutWorkers {
         Map.of(
             "method",
             method,
+            "protocol",
+            "HTTP/1.1",
             "target",
             target,
             "headers",

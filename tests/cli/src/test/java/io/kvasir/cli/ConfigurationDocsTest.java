@@ -153,7 +153,8 @@ class ConfigurationDocsTest {
       report.fieldNames().forEachRemaining(reported::add);
     }
     reported.addAll(
-        List.of("traceBlockTokens", "traceTimeUnit", "traceColumns", "traceSort")); // of a trace
+        List.of( // of a trace
+            "traceBlockTokens", "traceTimeUnit", "traceColumns", "traceSort", "turnsWait"));
     assertThat(reported).contains("workers", "fleetRouter", "fleetRouterArgs");
 
     assertThat(options())

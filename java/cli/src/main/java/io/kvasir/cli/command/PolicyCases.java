@@ -24,6 +24,7 @@ import io.kvasir.simulator.replay.ReplayMode;
 import io.kvasir.simulator.trace.Conversations;
 import io.kvasir.simulator.trace.Trace;
 import io.kvasir.simulator.trace.TraceReader;
+import io.kvasir.simulator.workload.RequestSequence;
 import io.kvasir.simulator.workload.TraceRequests;
 import io.kvasir.timing.StepProfile;
 import java.io.IOException;
@@ -52,6 +53,7 @@ final class PolicyCases extends DeclaredOptions {
   private static final int RANKS = 8;
   private static final String LOAD = "@0.8";
   private static final String CLOSED_LOAD = "x20";
+  private static final String TURNS_WAIT = "--turns-wait";
   private static final double DEFAULT_JITTER_SECONDS = 3;
   private static final double MAX_JITTER_SECONDS = 86_400;
 
@@ -113,6 +115,11 @@ final class PolicyCases extends DeclaredOptions {
       number("--jitter-seconds", null, 0, MAX_JITTER_SECONDS)
           .help(5, "Longest delay of an arrival, on the clock of the trace (default: 3).");
 
+  private final Declared<Boolean> turnsWait =
+      flag(TURNS_WAIT, "false")
+          .bare("true")
+          .help(5, "Requests of traces wait for the answer before them in their conversation");
+
   private final Declared<String> sample =
       text("--sample", "N", null)
           .help(6, "Plays N cases, drawn from all combinations (default: all of them).");
@@ -129,6 +136,7 @@ final class PolicyCases extends DeclaredOptions {
    */
   List<Setting> settings(ApartContest roles) throws IOException {
     requireUse("--jitter-seconds", jitterSeconds.isGiven(), "--trace", !traces.isEmpty());
+    requireUse(TURNS_WAIT, turnsWait.value(), "--trace", !traces.isEmpty());
     if (traces.isEmpty()) {
       traceOptions.refuse(traceOptions::isSet);
     }
@@ -196,11 +204,16 @@ final class PolicyCases extends DeclaredOptions {
     List<Requests> all = new ArrayList<>();
     for (String file : traces) {
       Trace trace = TraceReader.read(Values.path("--trace", file), traceOptions.reading());
+      Conversations conversations = Conversations.infer(trace);
+      if (turnsWait.value() && !conversations.known()) {
+        throw new UsageException(TURNS_WAIT, file + " has no ids or conversations");
+      }
+      RequestSequence rows = new TraceRequests(trace, conversations);
+      String digest = digest(Values.path("--trace", file));
       Traffic played =
-          Traffic.jittered(
-              new TraceRequests(trace, Conversations.infer(trace)),
-              jitter,
-              digest(Values.path("--trace", file)));
+          turnsWait.value()
+              ? Traffic.waiting(rows, jitter, digest)
+              : Traffic.jittered(rows, jitter, digest);
       all.add(new Requests(played.name(), false, load -> played));
     }
     List<GeneratedTraffic> byDefault =

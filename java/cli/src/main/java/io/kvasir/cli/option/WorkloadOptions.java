@@ -11,6 +11,7 @@ import io.kvasir.simulator.workload.OpenLoop;
 import io.kvasir.simulator.workload.RequestSequence;
 import io.kvasir.simulator.workload.Starts;
 import io.kvasir.simulator.workload.TraceRequests;
+import io.kvasir.simulator.workload.WaitingTurns;
 import io.kvasir.simulator.workload.Workload;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -36,6 +37,7 @@ public final class WorkloadOptions extends DeclaredOptions {
 
   private static final String TRACE = "--trace";
   private static final String RECORDING = "--recording";
+  private static final String TURNS_WAIT = "--turns-wait";
 
   private final Declared<Path> trace =
       path(TRACE).help(1, "Trace to replay: Mooncake JSON lines or CSV; also as .gz, .xz or .zst.");
@@ -53,6 +55,14 @@ public final class WorkloadOptions extends DeclaredOptions {
   private final Declared<Double> speed =
       number("--speed", null, MIN_RATE, MAX_RATE)
           .help(4, "Open loop: multiple of the speed of arrivals (default for traces: 1.0).");
+
+  private final Declared<Boolean> turnsWait =
+      flag(TURNS_WAIT, "false")
+          .bare("true")
+          .help(
+              4,
+              "A request of a trace or recording waits for the answer before it in its"
+                  + " conversation");
 
   private final Declared<Double> rate =
       number("--rate", null, MIN_RATE, MAX_RATE)
@@ -89,6 +99,9 @@ public final class WorkloadOptions extends DeclaredOptions {
       throws IOException {
     settleConflicts(settings);
     Predicate<String> isFlag = settings::isFlag;
+    if (turnsWait.value() && !trace.isGiven() && !recording.isGiven()) {
+      refuse(TURNS_WAIT, "needs --trace or --recording", isFlag);
+    }
     long chosenSeed = seed.value();
     if (trace.isGiven()) {
       generated.refuseAllBut("a trace", name -> false, isFlag);
@@ -206,7 +219,17 @@ public final class WorkloadOptions extends DeclaredOptions {
     if (!concurrency.isGiven()) {
       requireShort("--speed", rows.arrivalNs(rows.rows() - 1) / NS_PER_S / speed());
     }
-    RequestSequence requests = new TraceRequests(rows, Conversations.infer(rows));
+    Conversations conversations = Conversations.infer(rows);
+    RequestSequence requests = new TraceRequests(rows, conversations);
+    if (turnsWait.value()) {
+      if (!conversations.known()) {
+        throw new UsageException(TURNS_WAIT, "needs a trace with ids or conversations");
+      }
+      if (concurrency.isGiven()) {
+        throw new UsageException(TURNS_WAIT, "does not apply with --concurrency");
+      }
+      return new Plan(new WaitingTurns(requests, speed()), bound, chosenSeed);
+    }
     return new Plan(play(requests, concurrency.isGiven()), bound, chosenSeed);
   }
 

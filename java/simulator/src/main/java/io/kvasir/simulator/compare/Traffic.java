@@ -5,6 +5,7 @@ import io.kvasir.simulator.workload.JitteredArrivals;
 import io.kvasir.simulator.workload.OpenLoop;
 import io.kvasir.simulator.workload.RequestPreparation;
 import io.kvasir.simulator.workload.RequestSequence;
+import io.kvasir.simulator.workload.WaitingTurns;
 import io.kvasir.simulator.workload.Workload;
 import java.util.Map;
 
@@ -58,10 +59,30 @@ public record Traffic(
         (speed, seed) -> new OpenLoop(new JitteredArrivals(requests, jitterSeconds, seed), speed);
     return new Traffic(
         requests.name(),
-        requests.name() + " " + digest + " jitter " + jitterSeconds,
+        jitteredKey(requests, jitterSeconds, digest),
         source,
         (speed, seed) -> new WithoutConversations(source.at(speed, seed)),
         requests.arrivalNs(requests.size() - 1));
+  }
+
+  /**
+   * The same requests, each of which also waits for the answer before it in its conversation.
+   *
+   * @param requests the requests, with conversations
+   * @param jitterSeconds longest delay of an arrival, on the clock of the requests
+   * @param digest determines the requests
+   * @return the traffic
+   */
+  public static Traffic waiting(RequestSequence requests, double jitterSeconds, String digest) {
+    Source source =
+        (speed, seed) ->
+            new WaitingTurns(new JitteredArrivals(requests, jitterSeconds, seed), speed);
+    String key = jitteredKey(requests, jitterSeconds, digest) + " turns wait";
+    return new Traffic(requests.name(), key, source, source, AFTER_ANSWERS);
+  }
+
+  private static String jitteredKey(RequestSequence requests, double jitterSeconds, String digest) {
+    return requests.name() + " " + digest + " jitter " + jitterSeconds;
   }
 
   /** A workload whose requests belong to no conversation. */

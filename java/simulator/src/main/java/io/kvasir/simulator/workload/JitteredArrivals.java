@@ -67,6 +67,11 @@ public final class JitteredArrivals implements RequestSequence {
   }
 
   @Override
+  public int conversation(int index) {
+    return sequence.conversation(index);
+  }
+
+  @Override
   public Request request(int index) {
     return sequence.request(index);
   }

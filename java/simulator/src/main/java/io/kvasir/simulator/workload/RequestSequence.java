@@ -40,6 +40,16 @@ public interface RequestSequence {
   }
 
   /**
+   * The conversation of a request.
+   *
+   * @param index index of the request, from 0
+   * @return the conversation, from 0; -1 if it belongs to none
+   */
+  default int conversation(int index) {
+    return -1;
+  }
+
+  /**
    * Creates a request. O(tokens).
    *
    * @param index index of the request, from 0; also its id

@@ -88,6 +88,11 @@ public final class TraceRequests implements RequestSequence {
   }
 
   @Override
+  public int conversation(int index) {
+    return conversations.known() ? conversations.of(index) : -1;
+  }
+
+  @Override
   public Request request(int index) {
     Request.Builder request =
         Request.builder(index, trace.inputTokens(index), new Tokens(trace, index))

@@ -6,7 +6,8 @@
  * number of times. Each start yields the same {@link io.kvasir.simulator.workload.Arrivals} for the
  * same answers. Requests that do not depend on answers form a {@link
  * io.kvasir.simulator.workload.RequestSequence}. It is played by timestamps ({@link
- * io.kvasir.simulator.workload.OpenLoop}) or with fixed concurrency ({@link
+ * io.kvasir.simulator.workload.OpenLoop}), by timestamps with turns that wait for answers ({@link
+ * io.kvasir.simulator.workload.WaitingTurns}) or with fixed concurrency ({@link
  * io.kvasir.simulator.workload.ClosedLoop}). {@link io.kvasir.simulator.workload.MultiTurn} builds
  * each prompt from earlier answers. All random values derive from a seed and the number of their
  * request or session, so the order of events does not affect them. The package does not depend on

@@ -11,7 +11,6 @@ import io.kvasir.simulator.workload.OpenLoop;
 import io.kvasir.simulator.workload.RequestSequence;
 import io.kvasir.simulator.workload.Starts;
 import io.kvasir.simulator.workload.TraceRequests;
-import io.kvasir.simulator.workload.WaitingTurns;
 import io.kvasir.simulator.workload.Workload;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -228,7 +227,7 @@ public final class WorkloadOptions extends DeclaredOptions {
       if (concurrency.isGiven()) {
         throw new UsageException(TURNS_WAIT, "does not apply with --concurrency");
       }
-      return new Plan(new WaitingTurns(requests, speed()), bound, chosenSeed);
+      return new Plan(new OpenLoop(requests, speed(), true), bound, chosenSeed);
     }
     return new Plan(play(requests, concurrency.isGiven()), bound, chosenSeed);
   }

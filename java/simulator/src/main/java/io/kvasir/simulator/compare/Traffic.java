@@ -5,7 +5,6 @@ import io.kvasir.simulator.workload.JitteredArrivals;
 import io.kvasir.simulator.workload.OpenLoop;
 import io.kvasir.simulator.workload.RequestPreparation;
 import io.kvasir.simulator.workload.RequestSequence;
-import io.kvasir.simulator.workload.WaitingTurns;
 import io.kvasir.simulator.workload.Workload;
 import java.util.Map;
 
@@ -76,7 +75,7 @@ public record Traffic(
   public static Traffic waiting(RequestSequence requests, double jitterSeconds, String digest) {
     Source source =
         (speed, seed) ->
-            new WaitingTurns(new JitteredArrivals(requests, jitterSeconds, seed), speed);
+            new OpenLoop(new JitteredArrivals(requests, jitterSeconds, seed), speed, true);
     String key = jitteredKey(requests, jitterSeconds, digest) + " turns wait";
     return new Traffic(requests.name(), key, source, source, AFTER_ANSWERS);
   }

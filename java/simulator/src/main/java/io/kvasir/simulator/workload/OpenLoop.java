@@ -6,14 +6,18 @@ import java.util.Map;
 import java.util.NoSuchElementException;
 
 /**
- * Plays a sequence by its timestamps, whether or not earlier requests have been answered.
+ * Plays a sequence by its timestamps, whether or not earlier requests have been answered; or, if
+ * turns wait, no request of a conversation before the answer to the one before it: what a slow
+ * engine would delay of a recorded day is delayed in the replay too.
  *
  * <p>Immutable.
  *
  * @param sequence the requests
  * @param speed factor by which it is played faster than its timestamps, above 0
+ * @param turnsWait whether turns wait
  */
-public record OpenLoop(RequestSequence sequence, double speed) implements Workload {
+public record OpenLoop(RequestSequence sequence, double speed, boolean turnsWait)
+    implements Workload {
 
   /**
    * Checks the speed.
@@ -26,6 +30,16 @@ public record OpenLoop(RequestSequence sequence, double speed) implements Worklo
     }
   }
 
+  /**
+   * Plays a sequence by its timestamps alone.
+   *
+   * @param sequence the requests
+   * @param speed factor by which it is played faster than its timestamps, above 0
+   */
+  public OpenLoop(RequestSequence sequence, double speed) {
+    this(sequence, speed, false);
+  }
+
   @Override
   public String name() {
     return sequence.name();
@@ -33,7 +47,8 @@ public record OpenLoop(RequestSequence sequence, double speed) implements Worklo
 
   @Override
   public Map<String, Object> parameters() {
-    return Parameters.of(sequence.parameters(), "speed", speed);
+    Map<String, Object> parameters = Parameters.of(sequence.parameters(), "speed", speed);
+    return turnsWait ? Parameters.of(parameters, "turnsWait", true) : parameters;
   }
 
   @Override
@@ -43,7 +58,10 @@ public record OpenLoop(RequestSequence sequence, double speed) implements Worklo
 
   @Override
   public Arrivals start(RequestPreparation preparation) {
-    return new Run(sequence, speed, new PreparedRequests(sequence, preparation));
+    PreparedRequests prepared = new PreparedRequests(sequence, preparation);
+    return turnsWait
+        ? new WaitingTurns(sequence, speed, prepared)
+        : new Run(sequence, speed, prepared);
   }
 
   private static final class Run implements Arrivals {

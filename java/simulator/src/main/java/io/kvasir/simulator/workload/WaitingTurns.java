@@ -6,52 +6,12 @@ import it.unimi.dsi.fastutil.ints.Int2ObjectMap;
 import it.unimi.dsi.fastutil.ints.Int2ObjectOpenHashMap;
 import java.util.ArrayDeque;
 import java.util.Comparator;
-import java.util.Map;
 import java.util.NoSuchElementException;
 import java.util.PriorityQueue;
 import java.util.Queue;
 
-/**
- * Plays a sequence by its timestamps, but no request of a conversation before the answer to the one
- * before it: what a slow engine would delay of a recorded day is delayed in the replay too.
- *
- * <p>Immutable.
- *
- * @param sequence the requests
- * @param speed factor by which it is played faster than its timestamps, above 0
- */
-public record WaitingTurns(RequestSequence sequence, double speed) implements Workload {
-
-  /**
-   * Checks the speed.
-   *
-   * @throws IllegalArgumentException if it is not above 0
-   */
-  public WaitingTurns {
-    if (!(speed > 0)) {
-      throw new IllegalArgumentException("speed must be above 0, not " + speed);
-    }
-  }
-
-  @Override
-  public String name() {
-    return sequence.name();
-  }
-
-  @Override
-  public Map<String, Object> parameters() {
-    return Parameters.of(sequence.parameters(), "speed", speed, "turnsWait", true);
-  }
-
-  @Override
-  public long plannedRequests() {
-    return sequence.size();
-  }
-
-  @Override
-  public Arrivals start(RequestPreparation preparation) {
-    return new Run(sequence, speed, new PreparedRequests(sequence, preparation));
-  }
+/** {@link OpenLoop} whose turns wait. */
+final class WaitingTurns implements Arrivals {
 
   /** A request with the time of its arrival, or the least if it waits. */
   private record Turn(long atNs, HashedRequest request) {
@@ -60,92 +20,90 @@ public record WaitingTurns(RequestSequence sequence, double speed) implements Wo
         Comparator.comparingLong(Turn::atNs).thenComparingLong(turn -> turn.request.request().id());
   }
 
-  private static final class Run implements Arrivals {
-    private final RequestSequence sequence;
-    private final double speed;
-    private final PreparedRequests prepared;
+  private final RequestSequence sequence;
+  private final double speed;
+  private final PreparedRequests prepared;
 
-    /** Turns whose earlier ones are answered. */
-    private final PriorityQueue<Turn> released = new PriorityQueue<>(Turn.BY_TIME);
+  /** Turns whose earlier ones are answered. */
+  private final PriorityQueue<Turn> released = new PriorityQueue<>(Turn.BY_TIME);
 
-    /** By conversation with a request that is not answered: the turns behind it. */
-    private final Int2ObjectMap<Queue<Turn>> waiting = new Int2ObjectOpenHashMap<>();
+  /** By conversation with a request that is not answered: the turns behind it. */
+  private final Int2ObjectMap<Queue<Turn>> waiting = new Int2ObjectOpenHashMap<>();
 
-    private int next;
+  private int next;
 
-    Run(RequestSequence sequence, double speed, PreparedRequests prepared) {
-      this.sequence = sequence;
-      this.speed = speed;
-      this.prepared = prepared;
-    }
+  WaitingTurns(RequestSequence sequence, double speed, PreparedRequests prepared) {
+    this.sequence = sequence;
+    this.speed = speed;
+    this.prepared = prepared;
+  }
 
-    private long arrivalNs(int index) {
-      return Math.round(sequence.arrivalNs(index) / speed);
-    }
+  private long arrivalNs(int index) {
+    return Math.round(sequence.arrivalNs(index) / speed);
+  }
 
-    @Override
-    public long nextNs() {
-      setAside();
-      long ofSequence = next == sequence.size() ? NEVER : arrivalNs(next);
-      return released.isEmpty() ? ofSequence : Math.min(ofSequence, released.peek().atNs());
-    }
+  @Override
+  public long nextNs() {
+    setAside();
+    long ofSequence = next == sequence.size() ? NEVER : arrivalNs(next);
+    return released.isEmpty() ? ofSequence : Math.min(ofSequence, released.peek().atNs());
+  }
 
-    /** Takes turns from the sequence that have to wait, up to one that has not. */
-    private void setAside() {
-      while (next < sequence.size()) {
-        Queue<Turn> behind = waiting.get(sequence.conversation(next));
-        if (behind == null) {
-          return;
-        }
-        behind.add(new Turn(arrivalNs(next), prepared.take()));
-        next++;
-      }
-    }
-
-    @Override
-    public HashedRequest next() {
-      long nextNs = nextNs();
-      if (nextNs == NEVER) {
-        throw new NoSuchElementException("no request may arrive now, or the sequence has ended");
-      }
-      if (!released.isEmpty() && released.peek().atNs() == nextNs) {
-        return released.remove().request();
-      }
-      int conversation = sequence.conversation(next);
-      if (conversation >= 0) {
-        waiting.put(conversation, new ArrayDeque<>());
-      }
-      next++;
-      return prepared.take();
-    }
-
-    @Override
-    public void onFinished(Request request, int[] outputTokens, long nowNs) {
-      release(request, nowNs);
-    }
-
-    @Override
-    public void onRejected(Request request, long nowNs) {
-      release(request, nowNs);
-    }
-
-    private void release(Request request, long nowNs) {
-      int conversation = sequence.conversation(Math.toIntExact(request.id()));
-      Queue<Turn> behind = waiting.get(conversation);
+  /** Takes turns from the sequence that have to wait, up to one that has not. */
+  private void setAside() {
+    while (next < sequence.size()) {
+      Queue<Turn> behind = waiting.get(sequence.conversation(next));
       if (behind == null) {
-        return; // a request of its own
+        return;
       }
-      Turn first = behind.poll();
-      if (first == null) {
-        waiting.remove(conversation);
-      } else {
-        released.add(new Turn(Math.max(nowNs, first.atNs()), first.request()));
-      }
+      behind.add(new Turn(arrivalNs(next), prepared.take()));
+      next++;
     }
+  }
 
-    @Override
-    public void close() {
-      prepared.close();
+  @Override
+  public HashedRequest next() {
+    long nextNs = nextNs();
+    if (nextNs == NEVER) {
+      throw new NoSuchElementException("no request may arrive now, or the sequence has ended");
     }
+    if (!released.isEmpty() && released.peek().atNs() == nextNs) {
+      return released.remove().request();
+    }
+    int conversation = sequence.conversation(next);
+    if (conversation >= 0) {
+      waiting.put(conversation, new ArrayDeque<>());
+    }
+    next++;
+    return prepared.take();
+  }
+
+  @Override
+  public void onFinished(Request request, int[] outputTokens, long nowNs) {
+    release(request, nowNs);
+  }
+
+  @Override
+  public void onRejected(Request request, long nowNs) {
+    release(request, nowNs);
+  }
+
+  private void release(Request request, long nowNs) {
+    int conversation = sequence.conversation(Math.toIntExact(request.id()));
+    Queue<Turn> behind = waiting.get(conversation);
+    if (behind == null) {
+      return; // a request of its own
+    }
+    Turn first = behind.poll();
+    if (first == null) {
+      waiting.remove(conversation);
+    } else {
+      released.add(new Turn(Math.max(nowNs, first.atNs()), first.request()));
+    }
+  }
+
+  @Override
+  public void close() {
+    prepared.close();
   }
 }

@@ -107,7 +107,7 @@ class WaitingTurnsTest {
       Turns turns = Turns.random(random);
       double speed = 0.5 + random.nextInt(3);
       long[] tookNs = random.longs(REQUESTS, 0, 1 + random.nextInt(3_000)).toArray();
-      assertThat(played(new WaitingTurns(turns, speed), tookNs))
+      assertThat(played(new OpenLoop(turns, speed, true), tookNs))
           .as("seed %d, round %d", SEED, round)
           .isEqualTo(expected(turns, speed, tookNs));
     }
@@ -117,9 +117,9 @@ class WaitingTurnsTest {
   void answersThatComeAtOnceChangeNothing() {
     Turns turns = Turns.random(new Random(SEED));
     long[] tookNs = new long[REQUESTS];
-    assertThat(played(new WaitingTurns(turns, 1), tookNs)).isEqualTo(turns.arrivalsNs);
+    assertThat(played(new OpenLoop(turns, 1, true), tookNs)).isEqualTo(turns.arrivalsNs);
     assertThat(played(new OpenLoop(turns, 1), tookNs)).isEqualTo(turns.arrivalsNs);
-    assertThat(new WaitingTurns(turns, 2).parameters())
+    assertThat(new OpenLoop(turns, 2, true).parameters())
         .isEqualTo(Map.of("speed", 2.0, "turnsWait", true));
   }
 
@@ -127,7 +127,7 @@ class WaitingTurnsTest {
   void theSpeedIsAboveZero() {
     Turns turns = Turns.random(new Random(SEED));
     assertThatIllegalArgumentException()
-        .isThrownBy(() -> new WaitingTurns(turns, 0))
+        .isThrownBy(() -> new OpenLoop(turns, 0, true))
         .withMessage("speed must be above 0, not 0.0");
   }
 }

@@ -5,8 +5,8 @@ import java.util.Map;
 
 /**
  * The ended replies of HTTP/2 on one event loop whose last bytes wait for their clients. Where they
- * are more than {@value #MAX_BYTES} bytes together, those that have waited longest are reset.
- * Confined to the event loop.
+ * are more than {@value #MAX_BYTES} bytes together, those that have waited longest are reset; the
+ * newest is not. Confined to the event loop.
  */
 final class UnreadReplies {
 
@@ -25,7 +25,7 @@ final class UnreadReplies {
   void add(Runnable reset, long size) {
     waiting.put(reset, size);
     bytes += size;
-    while (bytes > MAX_BYTES) {
+    while (bytes > MAX_BYTES && waiting.size() > 1) {
       Runnable oldest = waiting.keySet().iterator().next();
       remove(oldest);
       oldest.run();

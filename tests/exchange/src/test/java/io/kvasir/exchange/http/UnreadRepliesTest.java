@@ -35,4 +35,13 @@ class UnreadRepliesTest {
     add("sixth", 2 * THIRD);
     assertThat(reset).containsExactly("second", "third", "fourth");
   }
+
+  @Test
+  void theNewestIsNotResetHoweverLarge() {
+    add("first", 1);
+    add("large", 4 * THIRD);
+    assertThat(reset).containsExactly("first");
+    add("next", 1);
+    assertThat(reset).containsExactly("first", "large");
+  }
 }

@@ -184,7 +184,8 @@ public final class Gateway implements AutoCloseable {
    * @param local workers of this process, besides those of the settings; closed with the gateway,
    *     also if it does not start
    * @param models what makes tokens in this process, by model; not closed with the gateway
-   * @param accessLog receives a JSON line for each request; not closed with the gateway
+   * @param accessLog receives a JSON line for each request, none if it is {@link
+   *     AccessLog#NOWHERE}; not closed with the gateway
    * @param recording records what is served; not closed with the gateway
    * @return the gateway
    * @throws IllegalArgumentException if the fleet router is unknown, does not fit the workers, or

@@ -28,6 +28,7 @@ import io.kvasir.engine.execute.RankPools;
 import io.kvasir.gateway.Gateway;
 import io.kvasir.gateway.GatewaySettings;
 import io.kvasir.gateway.LocalWorker;
+import io.kvasir.gateway.observe.AccessLog;
 import io.kvasir.gateway.observe.TrafficRecording;
 import io.kvasir.gateway.tokens.ModelTokens;
 import io.kvasir.model.Errors;
@@ -286,7 +287,7 @@ public final class ServeCommand extends DeclaredOptions implements Callable<Inte
 
   private OutputStream openLog() throws IOException {
     if (accessLog.value().equals("none")) {
-      return OutputStream.nullOutputStream();
+      return AccessLog.NOWHERE;
     }
     if (accessLog.value().equals("-")) {
       return new OutputStream() {

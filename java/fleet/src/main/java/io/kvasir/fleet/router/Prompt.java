@@ -1,5 +1,6 @@
 package io.kvasir.fleet.router;
 
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.function.IntConsumer;
 import java.util.stream.Collectors;
@@ -14,6 +15,16 @@ public sealed interface Prompt extends PromptSource {
   @Override
   default Prompt prompt() {
     return this;
+  }
+
+  @Override
+  default void forEachText(TextSink sink) {
+    accept(sink, text());
+  }
+
+  private static void accept(TextSink sink, String text) {
+    byte[] utf8 = text.getBytes(StandardCharsets.UTF_8);
+    sink.accept(utf8, 0, utf8.length);
   }
 
   @Override
@@ -84,12 +95,12 @@ public sealed interface Prompt extends PromptSource {
     }
 
     @Override
-    public void forEachText(IntConsumer each, Runnable next) {
+    public void forEachText(TextSink sink) {
       for (int i = 0; i < texts.size(); i++) {
         if (i > 0) {
-          next.run();
+          sink.next();
         }
-        texts.get(i).codePoints().forEach(each);
+        Prompt.accept(sink, texts.get(i));
       }
     }
 

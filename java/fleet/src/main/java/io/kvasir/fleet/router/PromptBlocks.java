@@ -9,7 +9,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,7 +32,7 @@ final class PromptBlocks {
 
   private final CacheScope scope;
   private final boolean hashesGiven;
-  private final Map<Naming, BlockHashes> hashes;
+  private final Map<Naming, BlockHashes> hashes = new ConcurrentHashMap<>();
   private final Map<Naming, List<long[]>> trtllmKeys = new ConcurrentHashMap<>();
   private final Map<Naming, List<BlockHashes>> further = new ConcurrentHashMap<>();
 
@@ -67,7 +66,7 @@ final class PromptBlocks {
     this.knownTokens = knownTokens;
     this.scope = scope;
     this.hashesGiven = !given.isEmpty();
-    this.hashes = new ConcurrentHashMap<>(given);
+    hashes.putAll(given);
   }
 
   /** {@link FleetRequest#tokens()}. */
@@ -151,14 +150,14 @@ final class PromptBlocks {
   private List<TextBlocks> readTexts(int tokensPerBlock) {
     Texts texts = new Texts(tokensPerBlock);
     if (prompt.form() != PromptSource.Form.TOKENS) {
-      prompt.forEachText(texts, texts::next);
+      prompt.forEachText(texts);
     }
     textTokens = texts.tokens();
     return texts.named;
   }
 
   /** Names the blocks of one text after the other. */
-  private final class Texts implements IntConsumer {
+  private final class Texts implements TextSink {
 
     final List<TextBlocks> named = new ArrayList<>(1);
     private final int tokensPerBlock;
@@ -174,7 +173,8 @@ final class PromptBlocks {
       named.add(current);
     }
 
-    void next() {
+    @Override
+    public void next() {
       if (named.size() == MAX_PROMPTS) {
         current = rest;
       } else {
@@ -184,8 +184,8 @@ final class PromptBlocks {
     }
 
     @Override
-    public void accept(int codePoint) {
-      current.accept(codePoint);
+    public void accept(byte[] utf8, int from, int to) {
+      current.accept(utf8, from, to);
     }
 
     int tokens() {

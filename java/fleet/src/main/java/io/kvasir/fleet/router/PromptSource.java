@@ -38,24 +38,23 @@ public interface PromptSource {
   Prompt prompt();
 
   /**
+   * Passes on each text of the prompt; a chat is one text, the one of {@link Prompt#text()}.
+   * O(bytes).
+   *
+   * @param sink receives the texts, at least one
+   * @throws IllegalStateException if the prompt is given as tokens
+   */
+  void forEachText(TextSink sink);
+
+  /**
    * Passes on the code points of {@link Prompt#text()} in order, without making the text.
    * O(characters).
    *
    * @param each receives one code point
    * @throws IllegalStateException if the prompt is given as tokens
    */
-  void forEachCodePoint(IntConsumer each);
-
-  /**
-   * Passes on the code points of each text of a prompt; those of a chat are one text.
-   * O(characters).
-   *
-   * @param each receives one code point
-   * @param next runs before each text but the first
-   * @throws IllegalStateException if the prompt is given as tokens
-   */
-  default void forEachText(IntConsumer each, Runnable next) {
-    forEachCodePoint(each);
+  default void forEachCodePoint(IntConsumer each) {
+    forEachText(new CodePoints(each));
   }
 
   /**

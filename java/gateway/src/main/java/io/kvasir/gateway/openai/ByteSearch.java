@@ -12,6 +12,7 @@ final class ByteSearch {
   private static final long ONES = 0x0101010101010101L;
   private static final long HIGH_BITS = 0x8080808080808080L;
   private static final long BLANKS = repeated(' ');
+  private static final long BACKSLASHES = repeated('\\');
 
   private ByteSearch() {}
 
@@ -42,5 +43,26 @@ final class ByteSearch {
   /** {@return which of the eight bytes has the lowest mark; there is one} */
   static int first(long marks) {
     return Long.numberOfTrailingZeros(marks) >>> 3;
+  }
+
+  /**
+   * {@return the index of the first backslash; {@code to} if there is none}
+   *
+   * @param bytes the array
+   * @param from index of the first byte
+   * @param to index after the last byte
+   */
+  static int backslash(byte[] bytes, int from, int to) {
+    int i = from;
+    for (; i <= to - Long.BYTES; i += Long.BYTES) {
+      long found = equal(at(bytes, i), BACKSLASHES);
+      if (found != 0) {
+        return i + first(found);
+      }
+    }
+    while (i < to && bytes[i] != '\\') {
+      i++;
+    }
+    return i;
   }
 }

@@ -1,7 +1,7 @@
 package io.kvasir.gateway.openai;
 
+import io.kvasir.fleet.router.TextSink;
 import java.nio.charset.StandardCharsets;
-import java.util.function.IntConsumer;
 
 /** Conversions between JSON strings and Java's. Stateless; every operation is O(characters). */
 public final class JsonText {
@@ -10,6 +10,8 @@ public final class JsonText {
 
   /** Up to this length, a part of a text is decoded byte by byte. */
   private static final int SHORT_BYTES = 32;
+
+  private static final byte[] EMPTY = new byte[0];
 
   private JsonText() {}
 
@@ -102,42 +104,45 @@ public final class JsonText {
   }
 
   /**
-   * Passes on the code points of a JSON string that {@link JsonCursor} has checked, those of {@link
+   * Passes on a JSON string that {@link JsonCursor} has checked, with the characters of {@link
    * #decode}.
    *
    * @param bytes the array that holds it
    * @param from index of its opening quote
    * @param to index after its closing quote
-   * @param each receives one code point
+   * @param out receives its parts
    */
-  static void forEachCodePoint(byte[] bytes, int from, int to, IntConsumer each) {
+  static void accept(byte[] bytes, int from, int to, TextSink out) {
     int end = to - 1;
-    int i = from + 1;
-    while (i < end) {
-      byte c = bytes[i];
-      if (c >= 0 && c != '\\') {
-        each.accept(c);
-        i++;
-      } else if (c < 0) {
-        each.accept(Utf8.codePoint(bytes, i));
-        i += Utf8.length(c);
-      } else if (bytes[i + 1] != 'u') {
-        each.accept(unescaped(bytes[i + 1]));
-        i += 2;
+    int plain = from + 1;
+    int escape = ByteSearch.backslash(bytes, plain, end);
+    byte[] character = escape < end ? new byte[Utf8.MAX_LENGTH] : EMPTY;
+    while (escape < end) {
+      if (escape > plain) {
+        out.accept(bytes, plain, escape);
+      }
+      int codePoint;
+      if (bytes[escape + 1] != 'u') {
+        codePoint = unescaped(bytes[escape + 1]);
+        plain = escape + 2;
       } else {
-        char unit = unit(bytes, i + 2);
-        i += 6;
+        char unit = unit(bytes, escape + 2);
+        plain = escape + 6;
+        codePoint = unit;
         if (Character.isHighSurrogate(unit)
-            && i < end
-            && bytes[i] == '\\'
-            && bytes[i + 1] == 'u'
-            && Character.isLowSurrogate(unit(bytes, i + 2))) {
-          each.accept(Character.toCodePoint(unit, unit(bytes, i + 2)));
-          i += 6;
-        } else {
-          each.accept(unit);
+            && plain < end
+            && bytes[plain] == '\\'
+            && bytes[plain + 1] == 'u'
+            && Character.isLowSurrogate(unit(bytes, plain + 2))) {
+          codePoint = Character.toCodePoint(unit, unit(bytes, plain + 2));
+          plain += 6;
         }
       }
+      out.accept(character, 0, Utf8.encode(codePoint, character));
+      escape = ByteSearch.backslash(bytes, plain, end);
+    }
+    if (end > plain) {
+      out.accept(bytes, plain, end);
     }
   }
 

@@ -1,19 +1,22 @@
 package io.kvasir.gateway.openai;
 
 import io.kvasir.fleet.router.PromptSource.Form;
-import java.util.function.IntConsumer;
-import org.jspecify.annotations.Nullable;
+import io.kvasir.fleet.router.TextSink;
+import java.nio.charset.StandardCharsets;
 
 /**
- * The text of a scanned body's prompt, code point by code point: what {@link PromptReader} makes a
- * text of, without its objects. Used once, by one thread.
+ * The texts of a scanned body's prompt: those that {@link PromptReader} makes, without its objects.
+ * Used once, by one thread.
  */
 final class PromptText {
 
+  private static final byte[] SYSTEM = "system:".getBytes(StandardCharsets.US_ASCII);
+  private static final byte[] COLON = {':'};
+  private static final byte[] LINE_FEED = {'\n'};
+
   private final BodyScan body;
   private final byte[] bytes;
-  private final IntConsumer out;
-  private final @Nullable Runnable next;
+  private final TextSink out;
   private final JsonCursor json = new JsonCursor();
 
   /** Reads values whose range is known, while {@link #json} stays behind them. */
@@ -22,9 +25,8 @@ final class PromptText {
   private boolean lines;
   private boolean inSystem;
 
-  /** Begins; {@code next} runs between two texts, which a line feed joins if it is null. */
-  PromptText(BodyScan body, IntConsumer out, @Nullable Runnable next) {
-    this.next = next;
+  /** Begins. */
+  PromptText(BodyScan body, TextSink out) {
     this.body = body;
     this.bytes = body.bytes();
     this.out = out;
@@ -41,7 +43,7 @@ final class PromptText {
         JsonMember system = body.member(BodyField.SYSTEM);
         if (system != null) {
           beginLine();
-          ascii("system:");
+          accept(SYSTEM);
           inSystem = true;
           content(system.value(), system.end());
           inSystem = false;
@@ -63,7 +65,7 @@ final class PromptText {
     }
     json.reset(bytes, member.value(), member.end());
     if (json.peek() == '"') {
-      JsonText.forEachCodePoint(bytes, member.value(), member.end(), out);
+      JsonText.accept(bytes, member.value(), member.end(), out);
       return;
     }
     json.beginArray();
@@ -77,30 +79,28 @@ final class PromptText {
         json.skip();
         if (!chat && first == '"') {
           beginText();
-          JsonText.forEachCodePoint(bytes, from, json.at(), out);
+          JsonText.accept(bytes, from, json.at(), out);
         }
       }
     }
   }
 
   private void beginText() {
-    if (next == null) {
-      beginLine();
-    } else if (lines) {
-      next.run();
+    if (lines) {
+      out.next();
     }
     lines = true;
   }
 
   private void beginLine() {
     if (lines) {
-      out.accept('\n');
+      accept(LINE_FEED);
     }
     lines = true;
   }
 
-  private void ascii(String text) {
-    text.chars().forEach(out);
+  private void accept(byte[] text) {
+    out.accept(text, 0, text.length);
   }
 
   /** Passes on a message; of a key that is repeated, the last value counts. */
@@ -127,14 +127,14 @@ final class PromptText {
       json.skip();
     }
     text(role, roleEnd);
-    out.accept(':');
+    accept(COLON);
     content(content, contentEnd);
   }
 
   /** Passes on a value if it is a text. */
   private void text(int from, int to) {
     if (isText(from, to)) {
-      JsonText.forEachCodePoint(bytes, from, to, out);
+      JsonText.accept(bytes, from, to, out);
     }
   }
 
@@ -170,10 +170,10 @@ final class PromptText {
       boolean dropped = inSystem && BillingText.is(bytes, text, end);
       if (isText(text, end) && end - text > 2 && !dropped) {
         if (parts) {
-          out.accept('\n');
+          accept(LINE_FEED);
         }
         parts = true;
-        JsonText.forEachCodePoint(bytes, text, end, out);
+        JsonText.accept(bytes, text, end, out);
       }
     }
   }

@@ -2,9 +2,9 @@ package io.kvasir.gateway.openai;
 
 import io.kvasir.fleet.router.Prompt;
 import io.kvasir.fleet.router.PromptSource.Form;
+import io.kvasir.fleet.router.TextSink;
 import java.util.List;
 import java.util.Map;
-import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -61,26 +61,14 @@ public final class ScannedPrompt {
   }
 
   /**
-   * Passes on the code points of {@link Prompt#text()} in order, without making the text. O(bytes)
-   * on each call, and no memory.
+   * Passes on each text of the prompt; a chat is one text, the one of {@link Prompt#text()}.
+   * O(bytes) on each call, and no memory.
    *
-   * @param each receives one code point
+   * @param sink receives the texts, at least one
    * @throws IllegalStateException if there is no prompt, or it has tokens
    */
-  public void forEachCodePoint(IntConsumer each) {
-    new PromptText(body, each, null).read();
-  }
-
-  /**
-   * Passes on the code points of each text of the prompt; those of a chat are one text. O(bytes) on
-   * each call, and no memory.
-   *
-   * @param each receives one code point
-   * @param next runs before each text but the first
-   * @throws IllegalStateException if there is no prompt, or it has tokens
-   */
-  public void forEachText(IntConsumer each, Runnable next) {
-    new PromptText(body, each, next).read();
+  public void forEachText(TextSink sink) {
+    new PromptText(body, sink).read();
   }
 
   /**

@@ -3,6 +3,9 @@ package io.kvasir.gateway.openai;
 /** The encoding of texts. Stateless. */
 final class Utf8 {
 
+  /** Bytes of the longest character. */
+  static final int MAX_LENGTH = 4;
+
   private Utf8() {}
 
   /**
@@ -66,6 +69,28 @@ final class Utf8 {
               | ((b[i + 2] & 0x3f) << 6)
               | (b[i + 3] & 0x3f);
     };
+  }
+
+  /**
+   * Encodes a code point; a surrogate, too, which UTF-8 does not allow.
+   *
+   * @param codePoint the code point
+   * @param to receives its bytes from index 0 on, at least {@link #MAX_LENGTH} long
+   * @return the number of its bytes
+   */
+  static int encode(int codePoint, byte[] to) {
+    if (codePoint < 0x80) {
+      to[0] = (byte) codePoint;
+      return 1;
+    }
+    int length = codePoint < 0x800 ? 2 : codePoint < 0x10000 ? 3 : 4;
+    int rest = codePoint;
+    for (int i = length - 1; i > 0; i--) {
+      to[i] = (byte) (0x80 | (rest & 0x3f));
+      rest >>>= 6;
+    }
+    to[0] = (byte) ((0xf00 >>> length) | rest);
+    return length;
   }
 
   private static boolean isTail(byte c) {

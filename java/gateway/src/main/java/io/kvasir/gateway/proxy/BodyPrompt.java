@@ -3,10 +3,10 @@ package io.kvasir.gateway.proxy;
 import io.kvasir.exchange.BodyHold;
 import io.kvasir.fleet.router.Prompt;
 import io.kvasir.fleet.router.PromptSource;
+import io.kvasir.fleet.router.TextSink;
 import io.kvasir.gateway.openai.BodyScan;
 import io.kvasir.gateway.openai.ScannedPrompt;
 import java.util.List;
-import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -108,12 +108,7 @@ final class BodyPrompt implements PromptSource {
   }
 
   @Override
-  public void forEachCodePoint(IntConsumer each) {
-    scanned.forEachCodePoint(each);
-  }
-
-  @Override
-  public void forEachText(IntConsumer each, Runnable next) {
-    scanned.forEachText(each, next);
+  public void forEachText(TextSink sink) {
+    scanned.forEachText(sink);
   }
 }

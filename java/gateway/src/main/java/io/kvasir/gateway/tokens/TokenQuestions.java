@@ -65,7 +65,11 @@ public final class TokenQuestions {
     }
 
     int bytes() {
-      return way.bodies().stream().mapToInt(body -> body.length).sum();
+      int sum = 0;
+      for (byte[] body : way.bodies()) {
+        sum += body.length;
+      }
+      return sum;
     }
 
     boolean isMissing() {

@@ -72,6 +72,9 @@ public final class PrefixBreaks {
     for (int[] other : earlier) {
       int same = mismatch(head, other);
       shared = Math.max(shared, same);
+      if (same == head.length) {
+        break; // nothing differs
+      }
       int behind = equalBehind(head, other, same);
       if (behind > equal) {
         position = same;

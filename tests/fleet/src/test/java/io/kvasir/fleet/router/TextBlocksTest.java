@@ -6,6 +6,7 @@ import io.kvasir.hash.BlockHashes;
 import io.kvasir.model.CacheScope;
 import java.util.Arrays;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Random;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
@@ -101,5 +102,36 @@ class TextBlocksTest {
       count += hashes.blocks() + larger.blocks();
     }
     assertThat(all).hasSize(count);
+  }
+
+  /** Against the same text as one part: where parts end changes nothing. */
+  @Test
+  void partsDoNotCount() {
+    long seed = 20261129;
+    Random random = new Random(seed);
+    for (int round = 0; round < 2_000; round++) {
+      int tokensPerBlock = 1 + random.nextInt(5);
+      byte[] text = new byte[random.nextInt(100)];
+      random.nextBytes(text);
+      TextBlocks whole = new TextBlocks(tokensPerBlock, CacheScope.NONE);
+      whole.accept(text, 0, text.length);
+      TextBlocks parts = new TextBlocks(tokensPerBlock, CacheScope.NONE);
+      for (int from = 0; from < text.length; ) {
+        int to = Math.min(text.length, from + 1 + random.nextInt(20));
+        parts.accept(text, from, to);
+        from = to;
+      }
+      String as = "seed %d, round %d".formatted(seed, round);
+      assertThat(parts.hashes().sequence()).as(as).isEqualTo(whole.hashes().sequence());
+      assertThat(parts.tokens()).as(as).isEqualTo(whole.tokens()).isEqualTo((text.length + 3) / 4);
+    }
+  }
+
+  @Test
+  void textsOfSeveralPromptsAreApart() {
+    StringBuilder text = new StringBuilder();
+    Prompt prompt = new Prompt.Texts(List.of("z\u00df\u6f22", "\ud83d\ude00", ""));
+    prompt.forEachText(new CodePoints(text::appendCodePoint));
+    assertThat(text).hasToString(prompt.text());
   }
 }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.sun.management.ThreadMXBean;
 import io.kvasir.fleet.router.Prompt;
 import io.kvasir.fleet.router.PromptSource;
+import io.kvasir.fleet.router.TextSink;
 import io.kvasir.testing.harness.Fuzz;
 import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
@@ -149,11 +150,11 @@ class BodyCostTest {
         "{\"messages\":[{\"role\":\"user\",\"content\":\"" + "ä b\\n".repeat(1 << 20) + "\"}]}";
     byte[] body = json.getBytes(StandardCharsets.UTF_8);
     BodyScan scan = BodyScan.of(body, 0, body.length);
-    long[] count = {0};
+    Measure text = new Measure();
     long before = allocated();
-    scan.prompt().forEachCodePoint(any -> count[0]++);
+    scan.prompt().forEachText(text);
     assertThat(allocated() - before).isLessThan(BESIDE);
-    assertThat(count[0]).isEqualTo("user:".length() + (4L << 20));
+    assertThat(text.bytes).isEqualTo("user:".length() + (5L << 20));
   }
 
   @Test
@@ -205,7 +206,7 @@ class BodyCostTest {
     Object tokens = scan.tokens(BodyField.INPUT_IDS);
     boolean other = scan.prompt().hasOtherContent();
     if (prompt != null && scan.prompt().form() != PromptSource.Form.TOKENS) {
-      scan.prompt().forEachCodePoint(any -> {});
+      scan.prompt().forEachText(new Measure());
     }
     assertThat(prompt == null && tokens == null && other).isFalse();
   }
@@ -234,5 +235,18 @@ class BodyCostTest {
 
   private static long allocated() {
     return THREADS.getThreadAllocatedBytes(Thread.currentThread().getId());
+  }
+
+  /** Counts the bytes of texts. */
+  private static final class Measure implements TextSink {
+    private long bytes;
+
+    @Override
+    public void accept(byte[] utf8, int from, int to) {
+      bytes += to - from;
+    }
+
+    @Override
+    public void next() {}
   }
 }

@@ -18,6 +18,7 @@ import io.kvasir.fleet.router.RankFilter;
 import io.kvasir.fleet.router.Reason;
 import io.kvasir.fleet.router.Refusal;
 import io.kvasir.fleet.router.RouteOutcome;
+import io.kvasir.fleet.router.TextSink;
 import io.kvasir.fleet.router.cost.CostOptions;
 import io.kvasir.fleet.router.cost.CostSelector;
 import io.kvasir.fleet.router.cost.Ties;
@@ -26,7 +27,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.IntConsumer;
 import org.junit.jupiter.api.Test;
 
 class BookingRouterTest {
@@ -347,9 +347,9 @@ class BookingRouterTest {
           }
 
           @Override
-          public void forEachCodePoint(IntConsumer each) {
+          public void forEachText(TextSink sink) {
             read("text");
-            "user:Hello, what is this?".codePoints().forEach(each);
+            Prompt.of("user:Hello, what is this?").forEachText(sink);
           }
 
           @Override

@@ -66,7 +66,9 @@ final class PromptBlocks {
     this.knownTokens = knownTokens;
     this.scope = scope;
     this.hashesGiven = !given.isEmpty();
-    hashes.putAll(given);
+    if (hashesGiven) { // else the map would begin with room for one
+      hashes.putAll(given);
+    }
   }
 
   /** {@link FleetRequest#tokens()}. */
@@ -135,7 +137,9 @@ final class PromptBlocks {
         new Naming(PromptSource.Form.TEXTS, tokensPerBlock),
         naming -> {
           List<TextBlocks> texts = readTexts(tokensPerBlock);
-          further.put(naming, texts.stream().skip(1).map(TextBlocks::hashes).toList());
+          if (texts.size() > 1) {
+            further.put(naming, texts.stream().skip(1).map(TextBlocks::hashes).toList());
+          }
           return texts.get(0).hashes();
         });
   }

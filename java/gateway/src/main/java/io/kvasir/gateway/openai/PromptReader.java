@@ -1,7 +1,6 @@
 package io.kvasir.gateway.openai;
 
 import io.kvasir.fleet.router.Prompt;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -22,12 +21,6 @@ final class PromptReader {
 
     static final NameTable<Key> TABLE = new NameTable<>(Key.class);
   }
-
-  private static final byte[] ANSWER_ROLE =
-      JsonText.quoted(Prompt.Message.ASSISTANT).getBytes(StandardCharsets.UTF_8);
-
-  /** Type of an answer without a role: what the model calls, in the Responses API. */
-  private static final byte[] CALL_TYPE = "\"function_call\"".getBytes(StandardCharsets.UTF_8);
 
   private final BodyScan body;
   private final JsonCursor json = new JsonCursor();
@@ -96,45 +89,6 @@ final class PromptReader {
     } catch (JsonException e) {
       throw new IllegalStateException("the body was changed after its scan", e);
     }
-  }
-
-  /** {@return whether some message of a chat is an answer of the model} */
-  boolean hasAnswer() {
-    try {
-      boolean listed =
-          body.member(BodyField.MESSAGES) != null
-              ? goTo(BodyField.MESSAGES)
-              : body.member(BodyField.PROMPT) == null && goTo(BodyField.INPUT);
-      return listed && json.peek() == '[' && hasAnswerMessage();
-    } catch (JsonException e) {
-      throw new IllegalStateException("the body was changed after its scan", e);
-    }
-  }
-
-  private boolean hasAnswerMessage() throws JsonException {
-    json.beginArray();
-    while (json.nextElement()) {
-      if (json.peek() != '{') {
-        json.skip();
-        continue;
-      }
-      json.beginObject();
-      while (json.nextKey()) {
-        Key key = Key.TABLE.find(json);
-        int from = json.at();
-        json.skip();
-        if ((key == Key.ROLE && isValue(from, ANSWER_ROLE))
-            || (key == Key.TYPE && isValue(from, CALL_TYPE))) {
-          return true;
-        }
-      }
-    }
-    return false;
-  }
-
-  /** Whether the value just read is this one. */
-  private boolean isValue(int from, byte[] value) {
-    return Arrays.equals(body.bytes(), from, json.at(), value, 0, value.length);
   }
 
   /** Whether an array has a message with other content. Items of an input may be no messages. */

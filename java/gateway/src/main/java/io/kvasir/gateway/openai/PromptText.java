@@ -1,8 +1,10 @@
 package io.kvasir.gateway.openai;
 
+import io.kvasir.fleet.router.Prompt;
 import io.kvasir.fleet.router.PromptSource.Form;
 import io.kvasir.fleet.router.TextSink;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 
 /**
  * The texts of a scanned body's prompt: those that {@link PromptReader} makes, without its objects.
@@ -14,6 +16,12 @@ final class PromptText {
   private static final byte[] COLON = {':'};
   private static final byte[] LINE_FEED = {'\n'};
 
+  private static final byte[] ANSWER_ROLE =
+      JsonText.quoted(Prompt.Message.ASSISTANT).getBytes(StandardCharsets.UTF_8);
+
+  /** Type of an answer without a role: what the model calls, in the Responses API. */
+  private static final byte[] CALL_TYPE = "\"function_call\"".getBytes(StandardCharsets.UTF_8);
+
   private final BodyScan body;
   private final byte[] bytes;
   private final TextSink out;
@@ -24,6 +32,7 @@ final class PromptText {
 
   private boolean lines;
   private boolean inSystem;
+  private boolean answered;
 
   /** Begins. */
   PromptText(BodyScan body, TextSink out) {
@@ -32,7 +41,8 @@ final class PromptText {
     this.out = out;
   }
 
-  void read() {
+  /** Reads it all; returns whether some message of a chat is an answer of the model. */
+  boolean read() {
     Form form = body.prompt().form();
     BodyField field = body.prompt().field();
     if (field == null || form == null || form == Form.TOKENS) {
@@ -55,6 +65,7 @@ final class PromptText {
     } catch (JsonException e) {
       throw new IllegalStateException("the body was changed after its scan", e);
     }
+    return answered;
   }
 
   /** Passes on a text, or the messages or texts of a list, each on a line. */
@@ -118,6 +129,9 @@ final class PromptText {
         if (key == PromptReader.Key.ROLE) {
           role = from;
           roleEnd = json.at();
+          answered |= isValue(from, ANSWER_ROLE);
+        } else if (key == PromptReader.Key.TYPE) {
+          answered |= isValue(from, CALL_TYPE);
         } else if (key == PromptReader.Key.CONTENT) {
           content = from;
           contentEnd = json.at();
@@ -129,6 +143,11 @@ final class PromptText {
     text(role, roleEnd);
     accept(COLON);
     content(content, contentEnd);
+  }
+
+  /** Whether the value just read is this one. */
+  private boolean isValue(int from, byte[] value) {
+    return Arrays.equals(bytes, from, json.at(), value, 0, value.length);
   }
 
   /** Passes on a value if it is a text. */

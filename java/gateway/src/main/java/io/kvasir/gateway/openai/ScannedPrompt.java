@@ -65,10 +65,11 @@ public final class ScannedPrompt {
    * O(bytes) on each call, and no memory.
    *
    * @param sink receives the texts, at least one
+   * @return whether some message of a chat is an answer of the model
    * @throws IllegalStateException if there is no prompt, or it has tokens
    */
-  public void forEachText(TextSink sink) {
-    new PromptText(body, sink).read();
+  public boolean forEachText(TextSink sink) {
+    return new PromptText(body, sink).read();
   }
 
   /**
@@ -96,14 +97,6 @@ public final class ScannedPrompt {
   /** {@return the number of prompts, at least 1; 1 for a chat. O(bytes) on each call} */
   public int count() {
     return new PromptReader(body).prompts();
-  }
-
-  /**
-   * {@return whether some message of a chat is an answer of the model. O(bytes) on each call,
-   * without decoding contents}
-   */
-  public boolean hasAnswer() {
-    return new PromptReader(body).hasAnswer();
   }
 
   /**

@@ -20,6 +20,15 @@ final class BodyPrompt implements PromptSource {
   /** Stands for a prompt that the gateway cannot read, for example one of images only. */
   static final Prompt UNREADABLE = new Prompt.Texts(List.of(""));
 
+  private static final TextSink NO_SINK =
+      new TextSink() {
+        @Override
+        public void accept(byte[] utf8, int from, int to) {}
+
+        @Override
+        public void next() {}
+      };
+
   private final ScannedPrompt scanned;
   private final BodyHold hold;
   private final Form form;
@@ -99,16 +108,17 @@ final class BodyPrompt implements PromptSource {
 
   @Override
   public synchronized Turn turn() {
-    Turn known = turn;
-    if (known == null) {
-      known = form != Form.CHAT ? Turn.UNKNOWN : scanned.hasAnswer() ? Turn.FURTHER : Turn.FIRST;
-      turn = known;
+    if (turn == null && form == Form.CHAT) {
+      forEachText(NO_SINK);
     }
-    return known;
+    return turn == null ? Turn.UNKNOWN : turn;
   }
 
   @Override
-  public void forEachText(TextSink sink) {
-    scanned.forEachText(sink);
+  public synchronized void forEachText(TextSink sink) {
+    boolean answered = scanned.forEachText(sink);
+    if (form == Form.CHAT) {
+      turn = answered ? Turn.FURTHER : Turn.FIRST;
+    }
   }
 }

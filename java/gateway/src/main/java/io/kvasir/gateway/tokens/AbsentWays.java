@@ -4,6 +4,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.function.IntSupplier;
 
 /**
  * The ways to make tokens that a worker or renderer lacks, or that failed a moment ago. Valid until
@@ -62,9 +63,9 @@ final class AbsentWays {
    * Whether a way is to be asked a question of some bytes. Of a way that is lacking it says so once
    * in a while, and never to two requests at once.
    */
-  boolean takes(String way, int bytes, long nowNs) {
+  boolean takes(String way, IntSupplier bytes, long nowNs) {
     Pause pause = pauses.get(way);
-    if (pause != null && !pause.isOver(nowNs) && bytes >= pause.bytes / 2) {
+    if (pause != null && !pause.isOver(nowNs) && bytes.getAsInt() >= pause.bytes / 2) {
       return false;
     }
     Long askedNs = missing.get(way);

@@ -24,10 +24,11 @@ final class SglangTokens implements TokenDialect {
     if (texts != null) {
       return List.of(new TokenWay(TOKENIZE, texts, TokenWay.MISSING));
     }
-    List<byte[]> chat =
-        request.path().equals(TokenRequest.CHAT)
-            ? TokenBodies.rendered(request)
-            : TokenBodies.messages(request, List.of());
+    if (request.path().equals(TokenRequest.CHAT)) {
+      return List.of(
+          new TokenWay(TOKENIZE, () -> TokenBodies.rendered(request), TokenWay.MISSING_OR_REFUSED));
+    }
+    List<byte[]> chat = TokenBodies.asChat(request);
     return chat == null
         ? List.of()
         : List.of(new TokenWay(TOKENIZE, chat, TokenWay.MISSING_OR_REFUSED));

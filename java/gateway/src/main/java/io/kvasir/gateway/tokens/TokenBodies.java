@@ -52,7 +52,7 @@ final class TokenBodies {
   private TokenBodies() {}
 
   /** The whole request, for endpoints that render it as the engine would. */
-  static List<byte[]> rendered(TokenRequest request) {
+  static byte[] rendered(TokenRequest request) {
     BodySplice splice = new BodySplice(request.body()).removeRouting(false);
     WITHOUT_EFFECT.forEach(splice::remove);
     if (request.path().equals(TokenRequest.MESSAGES)) {
@@ -63,7 +63,7 @@ final class TokenBodies {
       splice.set(BodyField.SYSTEM, system);
     }
     ByteBuf body = splice.build();
-    return List.of(ByteBufUtil.getBytes(body));
+    return ByteBufUtil.getBytes(body);
   }
 
   /** The texts of a completion; null if the request is none, or has too many. */
@@ -86,17 +86,9 @@ final class TokenBodies {
         .toList();
   }
 
-  /**
-   * The messages of a chat, or what the other endpoints make one of.
-   *
-   * @param fields the fields of a chat to send
-   * @return null if the request is no chat, or it is not clear which one
-   */
-  static @Nullable List<byte[]> messages(TokenRequest request, List<BodyField> fields) {
+  /** What endpoints without messages make a chat of; null if it is not clear which one. */
+  static @Nullable List<byte[]> asChat(TokenRequest request) {
     BodyScan body = request.body();
-    if (request.path().equals(TokenRequest.CHAT)) {
-      return List.of(BodyExcerpt.of(body, fields));
-    }
     boolean asChat =
         request.path().equals(TokenRequest.MESSAGES)
             || request.path().equals(TokenRequest.RESPONSES);

@@ -61,7 +61,7 @@ public final class TokenQuestions {
 
     /** Whether it is put now; true for one of many where the way was lacking. */
     boolean isTaken(long nowNs) {
-      return way.bodies().size() <= MAX_PROMPTS && lacks.takes(way.id(), bytes(), nowNs);
+      return way.prompts() <= MAX_PROMPTS && lacks.takes(way.id(), this::bytes, nowNs);
     }
 
     int bytes() {
@@ -108,7 +108,7 @@ public final class TokenQuestions {
     private final FleetWorker worker;
     private final TokenRequest request;
     private final @Nullable PromptTokens known;
-    private final List<TokenWay> ways;
+    private final List<Step> steps;
 
     /** The request as JSON, if its tokens can be made here. */
     private final byte @Nullable [] whole;
@@ -117,12 +117,12 @@ public final class TokenQuestions {
         FleetWorker worker,
         TokenRequest request,
         @Nullable PromptTokens known,
-        List<TokenWay> ways,
+        List<Step> steps,
         byte @Nullable [] whole) {
       this.worker = worker;
       this.request = request;
       this.known = known;
-      this.ways = ways;
+      this.steps = steps;
       this.whole = whole;
     }
   }
@@ -140,12 +140,14 @@ public final class TokenQuestions {
     if (known == null && request.body().length() > MAX_BODY_BYTES) {
       known = estimate(request, InexactCause.BODY_TOO_LARGE);
     }
-    List<TokenWay> ways =
-        known == null ? TokenDialect.of(worker.flavor()).ways(request) : List.of();
+    List<Step> steps = known == null ? steps(worker, request) : List.of();
     OwnTokens made = known == null ? own.get(request.model()) : null;
     boolean makes = made != null && made.serves(request.path());
-    byte[] whole = makes ? TokenBodies.rendered(request).get(0) : null;
-    return new Prepared(worker, request, known, ways, whole);
+    byte[] whole = makes ? TokenBodies.rendered(request) : null;
+    if (!makes) {
+      makeFirst(steps);
+    }
+    return new Prepared(worker, request, known, steps, whole);
   }
 
   /**
@@ -224,15 +226,26 @@ public final class TokenQuestions {
             known == null || !known.isOf(life.lives()) ? new AbsentWays(life.lives()) : known);
   }
 
-  private List<Step> steps(Prepared prepared) {
+  private List<Step> steps(FleetWorker worker, TokenRequest request) {
+    List<TokenWay> ways = TokenDialect.of(worker.flavor()).ways(request);
     List<Step> steps = new ArrayList<>();
-    for (TokenMaker maker : TokenMaker.of(prepared.worker)) {
+    for (TokenMaker maker : TokenMaker.of(worker)) {
       MakerLife life = MakerLife.of(maker);
       AbsentWays lacks = lacks(life);
       String family = maker.family();
-      prepared.ways.forEach(way -> steps.add(new Step(life, family, lacks, way)));
+      ways.forEach(way -> steps.add(new Step(life, family, lacks, way)));
     }
     return steps;
+  }
+
+  /** Makes what is probably asked, for callers that do so on another thread than the loop's. */
+  private static void makeFirst(List<Step> steps) {
+    for (Step step : steps) {
+      if (!step.isMissing()) {
+        List<byte[]> unused = step.way.bodies();
+        return;
+      }
+    }
   }
 
   /** The questions of one request, one after the other. Confined to its event loop. */
@@ -252,7 +265,7 @@ public final class TokenQuestions {
       this.loop = loop;
       this.request = prepared.request;
       this.then = then;
-      this.steps = steps(prepared);
+      this.steps = prepared.steps;
     }
 
     /** Asks in the next way that a maker has. */
@@ -268,7 +281,7 @@ public final class TokenQuestions {
     }
 
     private InexactCause whyNone() {
-      boolean fits = steps.stream().anyMatch(step -> step.way.bodies().size() <= MAX_PROMPTS);
+      boolean fits = steps.stream().anyMatch(step -> step.way.prompts() <= MAX_PROMPTS);
       if (!fits || request.body().has(BodyField.PREVIOUS_RESPONSE_ID)) {
         return InexactCause.BODY_UNSUPPORTED;
       }
@@ -305,7 +318,7 @@ public final class TokenQuestions {
     /** Finds the tokens of the prompts that are left. */
     private void next(Step step, List<MadeTokens> found) {
       TokenWay way = step.way;
-      while (found.size() < way.bodies().size()) {
+      while (found.size() < way.prompts()) {
         byte[] body = way.bodies().get(found.size());
         TokenCache.Key key = TokenCache.key(step.family, request.model(), way.target(), body);
         MadeTokens known = cache.get(key);
@@ -373,7 +386,7 @@ public final class TokenQuestions {
         }
         found.add(tokens);
         next(step, found);
-      } else if (way.absent().contains(outcome.status())) {
+      } else if (way.isAbsence(outcome.status())) {
         if (step.lacks.isAbsence(way.id(), outcome.status())) {
           step.lacks.add(way.id(), clockNs.getAsLong());
         }

@@ -21,7 +21,9 @@ final class TrtllmTokens implements TokenDialect {
     return request.path().equals(TokenRequest.CHAT)
         ? List.of(
             new TokenWay(
-                TokenRequest.CHAT + "/render", TokenBodies.rendered(request), TokenWay.MISSING))
+                TokenRequest.CHAT + "/render",
+                () -> TokenBodies.rendered(request),
+                TokenWay.MISSING))
         : List.of();
   }
 

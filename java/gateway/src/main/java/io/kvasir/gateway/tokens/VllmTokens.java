@@ -1,5 +1,6 @@
 package io.kvasir.gateway.tokens;
 
+import io.kvasir.gateway.openai.BodyExcerpt;
 import io.kvasir.gateway.openai.BodyField;
 import io.kvasir.gateway.openai.BodyScan;
 import java.util.ArrayList;
@@ -13,6 +14,8 @@ import org.jspecify.annotations.Nullable;
  * /tokenize} takes a text, or a chat with the fields below.
  */
 final class VllmTokens implements TokenDialect {
+
+  private static final String TOKENIZE = "/tokenize";
 
   private static final List<BodyField> CHAT_FIELDS =
       List.of(
@@ -50,12 +53,18 @@ final class VllmTokens implements TokenDialect {
     if (RENDERED.contains(request.path()) && !stored) {
       ways.add(
           new TokenWay(
-              request.path() + "/render", TokenBodies.rendered(request), TokenWay.MISSING));
+              request.path() + "/render", () -> TokenBodies.rendered(request), TokenWay.MISSING));
+    }
+    if (request.path().equals(TokenRequest.CHAT)) {
+      ways.add(
+          new TokenWay(
+              TOKENIZE, () -> BodyExcerpt.of(request.body(), CHAT_FIELDS), TokenWay.MISSING));
+      return ways;
     }
     List<byte[]> bodies = TokenBodies.texts(request);
-    bodies = bodies == null ? TokenBodies.messages(request, CHAT_FIELDS) : bodies;
+    bodies = bodies == null ? TokenBodies.asChat(request) : bodies;
     if (bodies != null) {
-      ways.add(new TokenWay("/tokenize", bodies, TokenWay.MISSING));
+      ways.add(new TokenWay(TOKENIZE, bodies, TokenWay.MISSING));
     }
     return ways;
   }

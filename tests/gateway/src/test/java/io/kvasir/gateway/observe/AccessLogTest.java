@@ -7,6 +7,8 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** What cannot be written does not end the log. */
@@ -47,6 +49,7 @@ class AccessLogTest {
       log.add(line("first"));
       log.add(
           json -> {
+            json.writeStringField("half", "a line");
             throw new IllegalStateException("for the test");
           });
       log.add(
@@ -55,8 +58,23 @@ class AccessLogTest {
           });
       log.add(line("last"));
       Await.until("the last line", () -> disk.text().contains("last"));
-      assertThat(disk.text()).contains("first");
+      String time = "\"time\":\"[0-9-]{10}T[0-9:]{8}[.][0-9]{6}Z\"";
+      assertThat(disk.text())
+          .matches("\\{" + time + ",\"id\":\"first\"}\n\\{" + time + ",\"id\":\"last\"}\n");
       assertThat(log.dropped()).isEqualTo(2);
+    }
+  }
+
+  @Test
+  void timesHaveSixDigits() {
+    TimeText text = new TimeText();
+    for (String time :
+        List.of(
+            "2026-03-01T12:00:00.004711Z",
+            "2026-03-01T12:00:00.999999Z",
+            "2026-03-01T12:00:01.000000Z",
+            "1969-12-31T23:59:59.100000Z")) {
+      assertThat(text.text(Instant.parse(time))).isEqualTo(time);
     }
   }
 

@@ -169,6 +169,8 @@ class WrongUsageTest {
         "bench proxy --chunk-rate 6k | --chunk-rate must be an integer from 50 to 100000, not '6k'",
         "bench policies --router default --fleet-router cost | --fleet-router and --router exclude each other",
         "bench policies --trace-sort | --trace-sort needs --trace",
+        "bench policies --turns-wait | --turns-wait needs --trace",
+        "replay --turns-wait | --turns-wait needs --trace or --recording",
         "bench policies --trace no/such.jsonl | no/such.jsonl: no such file",
         "engine --flavor tgi | --flavor must be one of vllm, sglang, trtllm, not 'tgi'",
         "engine --events map | --events needs --flavor",

@@ -9,7 +9,8 @@ import org.jspecify.annotations.Nullable;
  * Header fields of a message, in order. Names are compared without regard to case and keep their
  * spelling.
  *
- * <p>Not thread-safe. Every operation is O(fields).
+ * <p>Not thread-safe. Every operation is O(fields); most names that no field has are found absent
+ * at once.
  */
 public final class Headers {
 
@@ -17,6 +18,9 @@ public final class Headers {
 
   /** Names at even, values at odd positions. */
   private final List<String> fields = new ArrayList<>(2 * USUAL_FIELDS);
+
+  /** The {@link #mark} of every name so far, also of removed ones. */
+  private long marks;
 
   /** Creates an empty list of fields. */
   public Headers() {}
@@ -28,6 +32,7 @@ public final class Headers {
    */
   public Headers(Headers other) {
     fields.addAll(other.fields);
+    marks = other.marks;
   }
 
   /**
@@ -40,6 +45,7 @@ public final class Headers {
   public Headers add(String name, String value) {
     fields.add(name);
     fields.add(value);
+    marks |= mark(name);
     return this;
   }
 
@@ -61,6 +67,9 @@ public final class Headers {
    * @param name its name
    */
   public @Nullable String get(String name) {
+    if (!mayHave(name)) {
+      return null;
+    }
     for (int i = 0; i < fields.size(); i += 2) {
       if (fields.get(i).equalsIgnoreCase(name)) {
         return fields.get(i + 1);
@@ -75,6 +84,9 @@ public final class Headers {
    * @param name their name
    */
   public List<String> all(String name) {
+    if (!mayHave(name)) {
+      return List.of();
+    }
     List<String> values = new ArrayList<>();
     forEach(
         (each, value) -> {
@@ -92,6 +104,9 @@ public final class Headers {
    * @return whether there was one
    */
   public boolean remove(String name) {
+    if (!mayHave(name)) {
+      return false;
+    }
     boolean removed = false;
     for (int i = fields.size() - 2; i >= 0; i -= 2) {
       if (fields.get(i).equalsIgnoreCase(name)) {
@@ -112,6 +127,16 @@ public final class Headers {
     for (int i = 0; i < fields.size(); i += 2) {
       each.accept(fields.get(i), fields.get(i + 1));
     }
+  }
+
+  private boolean mayHave(String name) {
+    return (marks & mark(name)) != 0;
+  }
+
+  /** One of 64 bits, by a name's length and last letter: most absent names have another one. */
+  private static long mark(String name) {
+    int last = name.isEmpty() ? 0 : name.charAt(name.length() - 1) | 0x20;
+    return 1L << (name.length() * 7 + last);
   }
 
   /** {@return the number of fields} */

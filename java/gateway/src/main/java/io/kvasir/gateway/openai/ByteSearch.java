@@ -12,7 +12,9 @@ final class ByteSearch {
   private static final long ONES = 0x0101010101010101L;
   private static final long HIGH_BITS = 0x8080808080808080L;
   private static final long BLANKS = repeated(' ');
-  private static final long BACKSLASHES = repeated('\\');
+
+  /** A word of backslashes. */
+  static final long BACKSLASHES = repeated('\\');
 
   private ByteSearch() {}
 

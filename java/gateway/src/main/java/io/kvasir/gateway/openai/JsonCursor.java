@@ -22,7 +22,6 @@ final class JsonCursor {
   static final long MAX_UNSIGNED = 0xffff_ffffL;
 
   private static final long QUOTES = ByteSearch.repeated('"');
-  private static final long BACKSLASHES = ByteSearch.repeated('\\');
 
   private byte[] bytes = new byte[0];
   private int end;
@@ -341,7 +340,7 @@ final class JsonCursor {
         long word = ByteSearch.at(b, i);
         long special =
             ByteSearch.equal(word, QUOTES)
-                | ByteSearch.equal(word, BACKSLASHES)
+                | ByteSearch.equal(word, ByteSearch.BACKSLASHES)
                 | ByteSearch.notPrintable(word);
         if (special != 0) {
           i += ByteSearch.first(special);

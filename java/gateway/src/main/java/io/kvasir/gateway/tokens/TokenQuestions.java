@@ -56,27 +56,6 @@ public final class TokenQuestions {
   /** A question to a worker or a renderer. */
   private record FlightKey(TokenCache.Key question, MakerLife asked) {}
 
-  /** A question that may be put. */
-  private record Step(MakerLife life, String family, AbsentWays lacks, TokenWay way) {
-
-    /** Whether it is put now; true for one of many where the way was lacking. */
-    boolean isTaken(long nowNs) {
-      return way.prompts() <= MAX_PROMPTS && lacks.takes(way.id(), this::bytes, nowNs);
-    }
-
-    int bytes() {
-      int sum = 0;
-      for (byte[] body : way.bodies()) {
-        sum += body.length;
-      }
-      return sum;
-    }
-
-    boolean isMissing() {
-      return lacks.isMissing(way.id());
-    }
-  }
-
   /**
    * Begins without answers.
    *
@@ -108,7 +87,7 @@ public final class TokenQuestions {
     private final FleetWorker worker;
     private final TokenRequest request;
     private final @Nullable PromptTokens known;
-    private final List<Step> steps;
+    private final List<TokenStep> steps;
 
     /** The request as JSON, if its tokens can be made here. */
     private final byte @Nullable [] whole;
@@ -117,7 +96,7 @@ public final class TokenQuestions {
         FleetWorker worker,
         TokenRequest request,
         @Nullable PromptTokens known,
-        List<Step> steps,
+        List<TokenStep> steps,
         byte @Nullable [] whole) {
       this.worker = worker;
       this.request = request;
@@ -140,12 +119,12 @@ public final class TokenQuestions {
     if (known == null && request.body().length() > MAX_BODY_BYTES) {
       known = estimate(request, InexactCause.BODY_TOO_LARGE);
     }
-    List<Step> steps = known == null ? steps(worker, request) : List.of();
+    List<TokenStep> steps = known == null ? steps(worker, request) : List.of();
     OwnTokens made = known == null ? own.get(request.model()) : null;
     boolean makes = made != null && made.serves(request.path());
     byte[] whole = makes ? TokenBodies.rendered(request) : null;
     if (!makes) {
-      makeFirst(steps);
+      TokenStep.makeFirst(steps);
     }
     return new Prepared(worker, request, known, steps, whole);
   }
@@ -226,26 +205,16 @@ public final class TokenQuestions {
             known == null || !known.isOf(life.lives()) ? new AbsentWays(life.lives()) : known);
   }
 
-  private List<Step> steps(FleetWorker worker, TokenRequest request) {
+  private List<TokenStep> steps(FleetWorker worker, TokenRequest request) {
     List<TokenWay> ways = TokenDialect.of(worker.flavor()).ways(request);
-    List<Step> steps = new ArrayList<>();
+    List<TokenStep> steps = new ArrayList<>();
     for (TokenMaker maker : TokenMaker.of(worker)) {
       MakerLife life = MakerLife.of(maker);
       AbsentWays lacks = lacks(life);
       String family = maker.family();
-      ways.forEach(way -> steps.add(new Step(life, family, lacks, way)));
+      ways.forEach(way -> steps.add(new TokenStep(life, family, lacks, way)));
     }
     return steps;
-  }
-
-  /** Makes what is probably asked, for callers that do so on another thread than the loop's. */
-  private static void makeFirst(List<Step> steps) {
-    for (Step step : steps) {
-      if (!step.isMissing()) {
-        List<byte[]> unused = step.way.bodies();
-        return;
-      }
-    }
   }
 
   /** The questions of one request, one after the other. Confined to its event loop. */
@@ -255,7 +224,7 @@ public final class TokenQuestions {
     private final EventLoop loop;
     private final TokenRequest request;
     private final BiConsumer<PromptTokens, Boolean> then;
-    private final List<Step> steps;
+    private final List<TokenStep> steps;
     private int at;
     private boolean asked;
     private final long endNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs);
@@ -271,7 +240,7 @@ public final class TokenQuestions {
     /** Asks in the next way that a maker has. */
     void nextWay() {
       while (at < steps.size()) {
-        Step step = steps.get(at++);
+        TokenStep step = steps.get(at++);
         if (step.isTaken(clockNs.getAsLong())) {
           next(step, new ArrayList<>());
           return;
@@ -281,11 +250,11 @@ public final class TokenQuestions {
     }
 
     private InexactCause whyNone() {
-      boolean fits = steps.stream().anyMatch(step -> step.way.prompts() <= MAX_PROMPTS);
+      boolean fits = steps.stream().anyMatch(step -> step.way().prompts() <= MAX_PROMPTS);
       if (!fits || request.body().has(BodyField.PREVIOUS_RESPONSE_ID)) {
         return InexactCause.BODY_UNSUPPORTED;
       }
-      if (!steps.stream().allMatch(Step::isMissing)) {
+      if (!steps.stream().allMatch(TokenStep::isMissing)) {
         return InexactCause.TOKENS_UNANSWERED;
       }
       if (lacks(MakerLife.of(worker)).isFirst(request.path())) {
@@ -302,25 +271,25 @@ public final class TokenQuestions {
     }
 
     /** The renderer fails: the worker is asked next. */
-    private void skipRenderer(Renderer renderer, Step failed, TokenFlight.Outcome outcome) {
+    private void skipRenderer(Renderer renderer, TokenStep failed, TokenFlight.Outcome outcome) {
       boolean refused = outcome.status() == UNAUTHORIZED || outcome.status() == FORBIDDEN;
-      if (refused && failed.lacks.add(failed.way.id(), clockNs.getAsLong())) {
+      if (refused && failed.lacks().add(failed.way().id(), clockNs.getAsLong())) {
         LOG.warn("renderer {} refuses questions: {}", renderer.name(), renderer.spec().keyRemedy());
       }
-      while (at < steps.size() && steps.get(at).life.equals(failed.life)) {
-        Step other = steps.get(at++);
+      while (at < steps.size() && steps.get(at).life().equals(failed.life())) {
+        TokenStep other = steps.get(at++);
         if (outcome.failed()) {
-          other.lacks.pause(other.way.id(), other.bytes(), clockNs.getAsLong());
+          other.lacks().pause(other.way().id(), other.bytes(), clockNs.getAsLong());
         }
       }
     }
 
     /** Finds the tokens of the prompts that are left. */
-    private void next(Step step, List<MadeTokens> found) {
-      TokenWay way = step.way;
+    private void next(TokenStep step, List<MadeTokens> found) {
+      TokenWay way = step.way();
       while (found.size() < way.prompts()) {
         byte[] body = way.bodies().get(found.size());
-        TokenCache.Key key = TokenCache.key(step.family, request.model(), way.target(), body);
+        TokenCache.Key key = TokenCache.key(step.family(), request.model(), way.target(), body);
         MadeTokens known = cache.get(key);
         if (known == null || !known.maker().lasts()) {
           fly(key, step, body, found);
@@ -331,8 +300,8 @@ public final class TokenQuestions {
       then.accept(PromptTokens.made(found), asked);
     }
 
-    private void fly(TokenCache.Key question, Step step, byte[] body, List<MadeTokens> found) {
-      TokenMaker maker = step.life.maker();
+    private void fly(TokenCache.Key question, TokenStep step, byte[] body, List<MadeTokens> found) {
+      TokenMaker maker = step.life().maker();
       long leftMs = TimeUnit.NANOSECONDS.toMillis(endNs - System.nanoTime());
       if (maker instanceof TokenMaker.Rendering) {
         leftMs = (leftMs + 1) / 2; // the worker is asked where it fails
@@ -341,7 +310,7 @@ public final class TokenQuestions {
         then.accept(estimate(request, InexactCause.TOKENS_UNANSWERED), asked);
         return;
       }
-      FlightKey key = new FlightKey(question, step.life);
+      FlightKey key = new FlightKey(question, step.life());
       Consumer<TokenFlight.Outcome> waiter =
           outcome -> loop.execute(() -> onOutcome(outcome, step, found));
       TokenFlight own = new TokenFlight();
@@ -361,7 +330,7 @@ public final class TokenQuestions {
               maker.onAnswer(status != EngineQuestion.NO_CONNECTION);
             }
             int[] ids = status == 200 ? TokenAnswer.read(answer) : null;
-            MadeTokens tokens = ids == null ? null : new MadeTokens(ids, step.life);
+            MadeTokens tokens = ids == null ? null : new MadeTokens(ids, step.life());
             if (tokens != null) {
               cache.put(question, tokens);
             }
@@ -370,32 +339,32 @@ public final class TokenQuestions {
           };
       try {
         EngineQuestion.post(
-            maker.upstream(), step.way.target(), body, loop, MAX_ANSWER_BYTES, leftMs, receiver);
+            maker.upstream(), step.way().target(), body, loop, MAX_ANSWER_BYTES, leftMs, receiver);
       } catch (RuntimeException e) {
         LOG.warn("{} cannot be asked for tokens", maker.name(), e);
         receiver.onAnswer(EngineQuestion.NO_ANSWER, new byte[0]);
       }
     }
 
-    private void onOutcome(TokenFlight.Outcome outcome, Step step, List<MadeTokens> found) {
+    private void onOutcome(TokenFlight.Outcome outcome, TokenStep step, List<MadeTokens> found) {
       MadeTokens tokens = outcome.tokens();
-      TokenWay way = step.way;
+      TokenWay way = step.way();
       if (tokens != null) {
-        if (step.lacks.remove(way.id())) {
-          LOG.info("{} has POST {} now", step.life.maker().name(), way.target());
+        if (step.lacks().remove(way.id())) {
+          LOG.info("{} has POST {} now", step.life().maker().name(), way.target());
         }
         found.add(tokens);
         next(step, found);
       } else if (way.isAbsence(outcome.status())) {
-        if (step.lacks.isAbsence(way.id(), outcome.status())) {
-          step.lacks.add(way.id(), clockNs.getAsLong());
+        if (step.lacks().isAbsence(way.id(), outcome.status())) {
+          step.lacks().add(way.id(), clockNs.getAsLong());
         }
         nextWay();
       } else {
         if (outcome.failed()) {
-          step.lacks.pause(way.id(), step.bytes(), clockNs.getAsLong());
+          step.lacks().pause(way.id(), step.bytes(), clockNs.getAsLong());
         }
-        if (step.life.maker() instanceof TokenMaker.Rendering rendering) {
+        if (step.life().maker() instanceof TokenMaker.Rendering rendering) {
           skipRenderer(rendering.renderer(), step, outcome);
           nextWay();
         } else {

@@ -9,6 +9,7 @@ import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 /** What cannot be written does not end the log. */
@@ -63,6 +64,19 @@ class AccessLogTest {
           .matches("\\{" + time + ",\"id\":\"first\"}\n\\{" + time + ",\"id\":\"last\"}\n");
       assertThat(log.dropped()).isEqualTo(2);
     }
+  }
+
+  @Test
+  void noLineIsMadeForAnOutputThatTakesNone() {
+    AtomicInteger made = new AtomicInteger();
+    AccessLog.Fields counted = json -> made.incrementAndGet();
+    try (AccessLog log = new AccessLog(disk);
+        AccessLog none = new AccessLog(AccessLog.NOWHERE)) {
+      none.add(counted);
+      log.add(counted);
+      Await.until("the line of the other log", () -> made.get() > 0);
+    }
+    assertThat(made).hasValue(1);
   }
 
   @Test

@@ -24,9 +24,10 @@ class BenchPoliciesCommandTest {
   private static final Pattern FIGURE =
       Pattern.compile("data-json=\"(\\d+)\\.([^\"]+)\"><span>([^<]*)</span>");
 
-  private static final String GENERATED =
-      "bench policies --workload shared_prefix,uniform --mode aggregated,context --load 2@0.4"
-          + " --pool-tokens 60000,300000 --seeds 1 --router default,projected --sample ";
+  /** Two modes and two pools. */
+  private static final String FOUR_CASES =
+      "bench policies --mode aggregated,context --load 2@0.4 --pool-tokens 60000,300000 --seeds 1"
+          + " --router default,projected";
 
   @TempDir private Path folder;
 
@@ -145,10 +146,15 @@ class BenchPoliciesCommandTest {
     return cell.at("/" + path.replace('.', '/'));
   }
 
+  /** Some of the four cases of the trace. */
+  private String sample(int cases) throws IOException {
+    return FOUR_CASES + " --trace " + trace() + " --sample " + cases;
+  }
+
   @Test
   void aDrawnSampleGoesOnWhereItStopped() throws IOException {
     Path journal = folder.resolve("runs.jsonl");
-    String options = GENERATED + "2 --format json --journal " + journal;
+    String options = sample(2) + " --format json --journal " + journal;
 
     Outcome first = run(options);
     assertThat(first.exitCode()).as(first.err()).isZero();
@@ -162,7 +168,7 @@ class BenchPoliciesCommandTest {
     assertThat(run(options).out()).isEqualTo(first.out());
     assertThat(Files.readAllLines(journal)).containsExactlyInAnyOrderElementsOf(kept);
     assertThat(run(options + " --sample-seed 7").out()).isNotEqualTo(first.out());
-    assertThat(run(GENERATED + "9").err()).contains("--sample must be");
+    assertThat(run(sample(5)).err()).contains("--sample must be");
   }
 
   @Test
@@ -174,15 +180,15 @@ class BenchPoliciesCommandTest {
     Map<String, String> messages =
         new HashMap<>(
             Map.of(
-                GENERATED + "2 --journal " + folder,
+                sample(2) + " --journal " + folder,
                 "--journal " + folder,
-                GENERATED + "2 --journal " + missing,
+                sample(2) + " --journal " + missing,
                 "--journal " + missing + ": no such file",
-                GENERATED + "2 --journal " + mine,
+                sample(2) + " --journal " + mine,
                 "--journal " + mine + ": not a journal",
-                GENERATED + "2 --report " + page + " --journal " + page,
+                sample(2) + " --report " + page + " --journal " + page,
                 "must not be the file of",
-                GENERATED + "2 --jitter-seconds 1",
+                FOUR_CASES + " --jitter-seconds 1",
                 "--jitter-seconds needs --trace",
                 "bench policies --sample-seed 2",
                 "--sample-seed needs --sample",
@@ -238,7 +244,7 @@ class BenchPoliciesCommandTest {
           assertThat(refused.err()).as(line).contains(message);
         });
     assertThat(mine).hasContent("mine");
-    assertThat(run(GENERATED + "1 --journal " + empty).exitCode()).isZero();
+    assertThat(run(sample(1) + " --journal " + empty).exitCode()).isZero();
   }
 
   @ParameterizedTest
@@ -248,8 +254,7 @@ class BenchPoliciesCommandTest {
     Path page = folder.resolve("page.html");
     Outcome outcome =
         run(
-            GENERATED
-                + cases
+            sample(cases)
                 + " --saturated-ttft-ms "
                 + saturatedMs
                 + " --format json --report "
@@ -269,7 +274,7 @@ class BenchPoliciesCommandTest {
     assertThat(read).as("p95, hits and, if saturated, capacities").isEqualTo(expected);
     assertThat(html).contains("<h2>Distance from the best</h2>").doesNotContain("<script");
 
-    assertThat(run(GENERATED + "2 --report " + folder).err())
+    assertThat(run(sample(2) + " --report " + folder).err())
         .contains("--report must be a file, not a folder");
   }
 }

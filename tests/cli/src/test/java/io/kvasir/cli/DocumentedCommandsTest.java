@@ -95,6 +95,9 @@ class DocumentedCommandsTest {
           "serve",
               Map.of("--check", "", "--host", "127.0.0.1", "--port", "0", "--admin-port", "0"));
 
+  /** Where a command says how many requests it plays. */
+  private static final int REQUESTS = 300;
+
   @TempDir private static Path folder;
 
   private record Line(Path document, String text) {}
@@ -180,6 +183,10 @@ class DocumentedCommandsTest {
               sizes.forEach((option, value) -> set(words, option, value));
             }
           });
+      int requests = words.indexOf("--requests");
+      if (requests >= 0) {
+        words.set(requests + 1, "" + REQUESTS);
+      }
     }
     Outcome outcome = Outcome.of(Map.of(), input, words.toArray(String[]::new));
     if (output != null) {

@@ -3,7 +3,6 @@ package io.kvasir.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.kvasir.testing.harness.ChildProcess;
-import io.kvasir.testing.harness.Jdk;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
@@ -17,7 +16,7 @@ class LinesProcessTest {
   @ParameterizedTest
   @ValueSource(strings = {"route", "index"})
   void answersBeforeAPauseAreFlushed(String command) throws Exception {
-    List<String> words = Jdk.java(List.of(), Main.class.getName(), command);
+    List<String> words = KvasirJvm.command(List.of(), command);
     try (ChildProcess process = ChildProcess.start(command, new ProcessBuilder(words))) {
       for (int line = 1; line <= 3; line++) {
         int answers = line;

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.kvasir.testing.harness.Await;
 import io.kvasir.testing.harness.ChildProcess;
-import io.kvasir.testing.harness.Jdk;
 import io.kvasir.testing.harness.ReservedPort;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -46,7 +45,7 @@ class NodesTest {
   private void start(LossyLink link, String line) throws IOException {
     for (int rank = 0; rank < PROCESSES; rank++) {
       List<String> command = new ArrayList<>(rank == PROCESSES - 1 ? link.prefix() : List.of());
-      command.addAll(Jdk.java(List.of("-XX:+UseSerialGC"), "io.kvasir.cli.Main"));
+      command.addAll(KvasirJvm.command(List.of("-XX:+UseSerialGC")));
       command.addAll(Arrays.asList(line.split(" ", -1)));
       command.addAll(List.of("--collective", "tcp", "--world-size", "" + PROCESSES));
       command.addAll(List.of("--rank", "" + rank, "--master-port", "" + port.number()));

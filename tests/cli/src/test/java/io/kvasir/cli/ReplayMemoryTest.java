@@ -3,7 +3,6 @@ package io.kvasir.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.kvasir.testing.harness.ChildProcess;
-import io.kvasir.testing.harness.Jdk;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -41,9 +40,8 @@ class ReplayMemoryTest {
   private Outcome replay(List<String> prefix, String memory, String... options) throws Exception {
     List<String> command = new ArrayList<>(prefix);
     command.addAll(
-        Jdk.java(
+        KvasirJvm.command(
             List.of("-Xmx" + memory, "-XX:+UseParallelGC", "--enable-native-access=ALL-UNNAMED"),
-            Main.class.getName(),
             "replay",
             "--router",
             "default",

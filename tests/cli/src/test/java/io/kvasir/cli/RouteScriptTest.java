@@ -8,7 +8,6 @@ import io.kvasir.cli.serve.Tools;
 import io.kvasir.fleet.router.FleetRouterKind;
 import io.kvasir.fleet.router.FleetRouterProvider;
 import io.kvasir.testing.harness.ChildProcess;
-import io.kvasir.testing.harness.Jdk;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -78,7 +77,7 @@ class RouteScriptTest {
   private static ChildProcess run(String policy) throws IOException {
     Tools.requirePython("json");
     ProcessBuilder builder = new ProcessBuilder(Tools.python(), SCRIPT.toString(), policy);
-    List<String> kvasir = Jdk.java(List.of(), Main.class.getName());
+    List<String> kvasir = KvasirJvm.command(List.of());
     builder
         .environment()
         .put(

@@ -81,6 +81,7 @@ class DisaggClientsTest {
     private String worker(String role) throws IOException {
       List<String> options = new ArrayList<>(List.of("--flavor", protocol.flavor));
       options.addAll(List.of("--role", role, "--dp", "" + RANKS, "--speed", "10"));
+      options.addAll(List.of("--pool-tokens", "1000000")); // for two endless answers on a rank
       options.addAll(List.of("--events", "map", "--events-port", "0", "--replay-port", "0"));
       if (protocol.flavor.equals("vllm")) { // the only engine that has several
         options.addAll(List.of("--kv-connector", protocol.connector));

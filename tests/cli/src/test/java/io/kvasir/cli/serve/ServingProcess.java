@@ -2,10 +2,9 @@ package io.kvasir.cli.serve;
 
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.kvasir.cli.Main;
+import io.kvasir.cli.KvasirJvm;
 import io.kvasir.testing.harness.Await;
 import io.kvasir.testing.harness.ChildProcess;
-import io.kvasir.testing.harness.Jdk;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -75,7 +74,7 @@ final class ServingProcess implements AutoCloseable {
 
   /** Runs {@code kvasir serve} over embedded ranks with options that it refuses. */
   static ChildProcess refused(String... options) throws IOException {
-    List<String> words = new ArrayList<>(Jdk.java(List.of(), Main.class.getName(), "serve"));
+    List<String> words = KvasirJvm.command(List.of(), "serve");
     words.addAll(List.of("--device", "cpu", "--port", "0", "--admin-port", "0"));
     words.addAll(List.of(options));
     return ChildProcess.run("serve", new ProcessBuilder(words).redirectErrorStream(true));
@@ -105,7 +104,7 @@ final class ServingProcess implements AutoCloseable {
       String... more)
       throws IOException {
     List<String> words = new ArrayList<>(prefix);
-    words.addAll(Jdk.java(List.of("-XX:+UseSerialGC", "-Xmx512m"), Main.class.getName(), command));
+    words.addAll(KvasirJvm.command(List.of("-XX:+UseSerialGC", "-Xmx512m"), command));
     words.addAll(List.of(options));
     words.addAll(List.of(more));
     return new ServingProcess(command, new ProcessBuilder(words), urls, readyPath);

@@ -2,10 +2,9 @@ package io.kvasir.cli.serve;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.kvasir.cli.Main;
+import io.kvasir.cli.KvasirJvm;
 import io.kvasir.cli.Outcome;
 import io.kvasir.testing.harness.ChildProcess;
-import io.kvasir.testing.harness.Jdk;
 import java.io.IOException;
 import java.util.List;
 import java.util.Map;
@@ -55,9 +54,8 @@ class TopCommandTest {
   @Test
   void aTerminalIsDrawnAgainUntilASignalThroughTheEndOfTheGateway() throws Exception {
     List<String> words =
-        Jdk.java(
+        KvasirJvm.command(
             List.of("-XX:+UseSerialGC", "-Xmx128m", "-Dkvasir.screen=true"),
-            Main.class.getName(),
             "top",
             "--interval-seconds",
             "0.1");

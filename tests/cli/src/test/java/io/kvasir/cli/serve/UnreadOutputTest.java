@@ -2,9 +2,8 @@ package io.kvasir.cli.serve;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.kvasir.cli.Main;
+import io.kvasir.cli.KvasirJvm;
 import io.kvasir.testing.harness.ChildProcess;
-import io.kvasir.testing.harness.Jdk;
 import io.kvasir.testing.harness.ReservedPort;
 import java.io.IOException;
 import java.io.RandomAccessFile;
@@ -70,15 +69,9 @@ class UnreadOutputTest {
 
   private ChildProcess start(String... command) throws IOException {
     ProcessBuilder builder =
-        new ProcessBuilder(Jdk.java(List.of("-XX:+UseSerialGC", "-Xmx512m"), words(command)));
+        new ProcessBuilder(KvasirJvm.command(List.of("-XX:+UseSerialGC", "-Xmx512m"), command));
     return ChildProcess.start(
         command[0], builder.redirectOutput(fifo().toFile()).redirectError(fifo().toFile()));
-  }
-
-  private static String[] words(String... command) {
-    List<String> words = new ArrayList<>(List.of(Main.class.getName()));
-    words.addAll(List.of(command));
-    return words.toArray(String[]::new);
   }
 
   private Path fifo() {

@@ -7,6 +7,7 @@ import io.kvasir.model.Request;
 import io.kvasir.simulator.replay.ReplayMode;
 import io.kvasir.simulator.workload.ClosedLoop;
 import io.kvasir.simulator.workload.RequestSequence;
+import io.kvasir.testing.harness.LongRuns;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -20,6 +21,7 @@ import org.junit.jupiter.api.Test;
 /** Fleet routers in closed loops of prompts with shared prefixes. */
 class ClosedLoopTest {
 
+  private static final List<Long> SEEDS = LongRuns.cases(List.of(1L), List.of(2L));
   private static final List<String> ALL = List.of("round_robin", "cost", "approximate", "polled");
 
   private static RequestSequence sequence(GeneratedTraffic traffic) {
@@ -81,7 +83,7 @@ class ClosedLoopTest {
     ALL.forEach(name -> routers.put(name, Map.of()));
     ExecutorService threads = Executors.newFixedThreadPool(2);
     try {
-      return new RouterComparison(List.of(1L, 2L), threads, RunStore.NONE, 1)
+      return new RouterComparison(SEEDS, threads, RunStore.NONE, 1)
           .compareFleets(
               new Setting(
                   GeneratedTraffic.CLOSED_LOOP_VARIED.of(load),

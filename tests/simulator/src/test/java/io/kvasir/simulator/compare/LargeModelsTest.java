@@ -6,6 +6,7 @@ import io.kvasir.simulator.replay.ReplayMode;
 import io.kvasir.simulator.workload.IntRange;
 import io.kvasir.simulator.workload.LognormalTokens;
 import io.kvasir.simulator.workload.SharedPrefix;
+import io.kvasir.testing.harness.LongRuns;
 import io.kvasir.timing.StepProfile;
 import java.util.List;
 import java.util.Map;
@@ -15,6 +16,8 @@ import org.junit.jupiter.api.Test;
 
 /** {@code projected} chooses for engines of large models as it does for those of small ones. */
 class LargeModelsTest {
+
+  private static final List<Long> SEEDS = LongRuns.cases(List.of(1L), List.of(2L));
 
   @Test
   void promptsOfSecondsAreSpreadAsThoseOfMilliseconds() throws InterruptedException {
@@ -39,7 +42,7 @@ class LargeModelsTest {
     ExecutorService pool = Executors.newFixedThreadPool(2);
     try {
       Cell<PlayedLoad> cell =
-          new RouterComparison(List.of(1L, 2L), pool, RunStore.NONE, Double.POSITIVE_INFINITY)
+          new RouterComparison(SEEDS, pool, RunStore.NONE, Double.POSITIVE_INFINITY)
               .compareFleets(setting, Map.of("cost", Map.of(), "projected", Map.of()));
       assertThat(cell.overLowest("projected")).isLessThan(1.02);
     } finally {

@@ -95,7 +95,13 @@ final class FleetAssembly {
     FleetRouterSetup setup = FleetRouterSetup.of(tokensPerBlock);
     FleetRouter router = policy.create(withIndexMemory(model, choice, policy), setup);
     if (first.role() == WorkerRole.BOTH && !settings.shadows().isEmpty()) {
-      router = new WhatIfRouter(router, settings.shadows(), shadow -> argsOf(model, shadow), setup);
+      router =
+          new WhatIfRouter(
+              router,
+              settings.shadows(),
+              shadow -> argsOf(model, shadow),
+              setup,
+              settings.shadowFleet());
     }
     LOG.info(
         "model {}: fleet router {}, block events {}, blocks of {} tokens",

@@ -5,6 +5,7 @@ import io.kvasir.exchange.http.ConnectionLimit;
 import io.kvasir.exchange.http.HttpFront;
 import io.kvasir.exchange.http.TlsFiles;
 import io.kvasir.fleet.router.FleetRouterProvider;
+import io.kvasir.fleet.router.whatif.VirtualFleet;
 import io.kvasir.gateway.disagg.DisaggSettings;
 import io.kvasir.gateway.disagg.RouterChoice;
 import io.kvasir.gateway.proxy.ClientLimits;
@@ -35,6 +36,7 @@ import org.jspecify.annotations.Nullable;
  * @param router the fleet router's name, or {@link #AUTO}
  * @param routerArgs settings of the fleet router
  * @param shadows fleet routers that are asked where they would place the same requests
+ * @param shadowFleet the virtual ranks on which they place; null for those of the workers
  * @param replicas other gateways in front of the same workers; null for none
  * @param proxy limits of requests
  * @param pressure limits of all requests together
@@ -51,6 +53,7 @@ public record GatewaySettings(
     String router,
     Map<String, Object> routerArgs,
     List<FleetRouterProvider> shadows,
+    @Nullable VirtualFleet shadowFleet,
     @Nullable Replicas replicas,
     ProxySettings proxy,
     Pressure pressure,

@@ -65,11 +65,17 @@ final class WorkerConnections {
 
   /** An engine behind HTTP. */
   FleetWorker open(WorkerSpec spec) {
+    RendererSpec renderer = spec.renderer();
     if (spec.trust().isAny()) {
       LOG.warn("worker {}: any certificate is accepted (insecure=true)", spec.name());
     }
+    if (renderer != null && renderer.trust().isAny()) {
+      LOG.warn(
+          "worker {}: any certificate of its renderer is accepted (renderer_insecure=true)",
+          spec.name());
+    }
     Upstream engine = upstream(spec.url(), spec.apiKey(), spec.trust());
-    return worker(spec.name(), spec, engine, renderer(spec.renderer()));
+    return worker(spec.name(), spec, engine, renderer(renderer));
   }
 
   private synchronized FleetWorker worker(
@@ -81,7 +87,7 @@ final class WorkerConnections {
     return of == null
         ? null
         : renderers.computeIfAbsent(
-            of, any -> new Renderer(any, upstream(any.url(), any.apiKey(), EngineTrust.JAVA)));
+            of, any -> new Renderer(any, upstream(any.url(), any.apiKey(), any.trust())));
   }
 
   private Upstream upstream(URI url, @Nullable ApiKey key, EngineTrust trust) {

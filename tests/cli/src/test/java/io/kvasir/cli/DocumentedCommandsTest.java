@@ -40,6 +40,7 @@ class DocumentedCommandsTest {
           Map.entry(
               "serve --worker",
               "needs the engines; EngineFleetsTest and GatewayDocsTest start some"),
+          Map.entry("serve --upstream", "needs the balancer; ShadowTest starts one"),
           Map.entry("serve --prefill", "needs the engines; StandInLegsTest starts some"),
           Map.entry("serve --disagg-config", "needs the engines; DisaggFileTest reads the file"),
           Map.entry("serve --ssl-certfile", "needs a certificate; TlsTest makes some"),

@@ -52,7 +52,7 @@ class FakeDriverCommandsTest {
   @Test
   void theReportHasWhatAStepHasJustLeased() throws Exception {
     String line =
-        "replay --format json --workload shared_prefix --requests 80 --tokens-per-block 16"
+        "replay --format json --workload shared_prefix --requests 30 --tokens-per-block 16"
             + " --hash-format dynamo --ranks 2 --pool-tokens 16384 --device ";
     Outcome host = Outcome.of(Map.of(), line + "cpu");
     FakeDriver.Result device = run(Map.of(), line + "cuda");

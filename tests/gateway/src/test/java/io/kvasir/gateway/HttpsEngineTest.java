@@ -21,12 +21,15 @@ import java.util.Base64;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicInteger;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** An engine behind TLS is used if its certificate is trusted and names it, and not otherwise. */
 @Tag("process")
@@ -38,6 +41,7 @@ class HttpsEngineTest {
   private static final String TRUST_PASSWORD = "javax.net.ssl.trustStorePassword";
 
   private final ExecutorService threads = Executors.newCachedThreadPool();
+  private final AtomicInteger rendered = new AtomicInteger();
   @TempDir private Path folder;
 
   @AfterEach
@@ -116,6 +120,25 @@ class HttpsEngineTest {
     }
   }
 
+  @ParameterizedTest
+  @CsvSource({"'', 0", "',renderer_ca=', 1", "',renderer_insecure=true', 1"})
+  void aRendererIsAskedIfItsAuthorityIsNamed(String trust, int questions) throws Exception {
+    Path keys = keys("localhost");
+    HttpsServer renderer = engine(keys);
+    String url = "https://localhost:" + renderer.getAddress().getPort();
+    String file = trust.endsWith("=") ? certificate(keys).toString() : "";
+    try (ScriptedEngine engine = ScriptedEngine.good();
+        TestGateway gateway =
+            TestGateway.of(List.of("http://" + engine.name() + ",renderer=" + url + trust + file))
+                .router("approximate")
+                .start()) {
+      assertThat(gateway.post(CHAT, ASK).status()).isEqualTo(200);
+      assertThat(rendered).hasValue(questions);
+    } finally {
+      renderer.stop(0);
+    }
+  }
+
   private static TestGateway gateway(HttpsServer engine) {
     return gateway(engine, "");
   }
@@ -181,22 +204,26 @@ class HttpsEngineTest {
         HttpsServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
     server.setHttpsConfigurator(new HttpsConfigurator(context));
     server.setExecutor(threads);
-    server.createContext("/", HttpsEngineTest::answer);
+    server.createContext("/", this::answer);
     server.start();
     return server;
   }
 
-  private static void answer(HttpExchange exchange) throws IOException {
+  private void answer(HttpExchange exchange) throws IOException {
     String body = new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8);
     boolean models = exchange.getRequestURI().getPath().equals("/v1/models");
+    boolean renders = exchange.getRequestURI().getPath().endsWith("/render");
     boolean streams = body.contains("\"stream\":true");
     String chunk = "{\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Hello\"}}]}";
     String answer =
         models
             ? "{\"object\":\"list\",\"data\":[{\"id\":\"m\"}]}"
-            : streams
-                ? "data: " + chunk + "\n\ndata: [DONE]\n\n"
-                : "{\"choices\":[{\"index\":0,\"message\":{\"content\":\"Hello\"}}]}";
+            : renders
+                ? "{\"token_ids\":[1,2,3]}"
+                : streams
+                    ? "data: " + chunk + "\n\ndata: [DONE]\n\n"
+                    : "{\"choices\":[{\"index\":0,\"message\":{\"content\":\"Hello\"}}]}";
+    rendered.addAndGet(renders ? 1 : 0);
     exchange
         .getResponseHeaders()
         .set("Content-Type", streams ? "text/event-stream" : "application/json");

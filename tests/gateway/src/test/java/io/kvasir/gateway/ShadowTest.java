@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.within;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.kvasir.exchange.EngineFlavor;
+import io.kvasir.fleet.router.whatif.VirtualFleet;
 import io.kvasir.gateway.RawClient.Reply;
 import io.kvasir.testing.harness.Await;
 import io.kvasir.testing.harness.LongRuns;
@@ -95,11 +96,7 @@ class ShadowTest {
     long tokens = 0;
     long cached = 0;
     for (int[] prompt : all) {
-      Reply reply =
-          gateway.post(
-              "/v1/completions",
-              "{\"model\":\"%s\",\"max_tokens\":1,\"prompt\":%s}"
-                  .formatted(StandInServer.MODEL, Arrays.toString(prompt)));
+      Reply reply = gateway.post("/v1/completions", body(prompt));
       assertThat(reply.status()).as(reply.text()).isEqualTo(200);
       JsonNode usage = reply.json().path("usage");
       tokens += usage.path("prompt_tokens").asLong();
@@ -107,6 +104,11 @@ class ShadowTest {
       Await.until("all events", () -> isKnown(gateway, engines, reply.field("x-kvasir-worker")));
     }
     return cached / (double) tokens;
+  }
+
+  private static String body(int[] prompt) {
+    return "{\"model\":\"%s\",\"max_tokens\":1,\"prompt\":%s}"
+        .formatted(StandInServer.MODEL, Arrays.toString(prompt));
   }
 
   private static boolean isKnown(TestGateway gateway, List<StandInServer> engines, String worker) {
@@ -175,6 +177,37 @@ class ShadowTest {
             .isEqualTo(prompts.size());
         assertThat(metric(fleet.gateway, "busiest_rank_share", shadow)).isBetween(0.25, 1.0);
       }
+    }
+  }
+
+  /** The balancer is a gateway of its own. */
+  @ParameterizedTest
+  @EnumSource(names = "CONVERSATIONS")
+  void behindABalancerTheySayTheSame(Workload workload) {
+    List<int[]> prompts = workload.prompts(new Random(SEED));
+    VirtualFleet ranks = new VirtualFleet(ENGINES, 1_000 * StandInServer.BLOCK);
+    try (Fleet fleet = new Fleet(SERVES, List.of());
+        TestGateway inFront =
+            TestGateway.of(
+                    List.of(
+                        "http://127.0.0.1:%d,ranks=1,block_size=%d"
+                            .formatted(fleet.gateway.gateway().port(), StandInServer.BLOCK)))
+                .router("round_robin")
+                .shadows(SHADOWS.toArray(String[]::new))
+                .shadowFleet(ranks)
+                .start()) {
+      for (int[] prompt : prompts) {
+        assertThat(inFront.post("/v1/completions", body(prompt)).status()).isEqualTo(200);
+      }
+      for (String shadow : SHADOWS) {
+        double said = hitRate(inFront, shadow);
+        double found = served(shadow, prompts);
+        System.out.printf("%s, %s: %.4f said, %.4f found%n", workload, shadow, said, found);
+        assertThat(said).as(shadow).isCloseTo(found, within(0.02));
+        assertThat(metric(inFront, "busiest_rank_share", shadow)).isBetween(0.25, 1.0);
+      }
+      assertThat(inFront.admin("/metrics").text())
+          .doesNotContain("kvasir_shadow_hit_tokens_total{model=\"words\",router=\"round_robin");
     }
   }
 }

@@ -4,6 +4,7 @@ import io.kvasir.exchange.http.HttpFront;
 import io.kvasir.exchange.http.TlsFiles;
 import io.kvasir.fleet.router.FleetRouterKind;
 import io.kvasir.fleet.router.FleetRouterProvider;
+import io.kvasir.fleet.router.whatif.VirtualFleet;
 import io.kvasir.gateway.disagg.DisaggSettings;
 import io.kvasir.gateway.observe.TrafficRecording;
 import io.kvasir.gateway.proxy.ClientLimits;
@@ -37,6 +38,7 @@ final class TestGatewayBuilder {
   private String router = "conversation";
   private Map<String, Object> routerArgs = Map.of();
   private List<FleetRouterProvider> shadows = List.of();
+  private VirtualFleet shadowFleet;
   private int port;
   private int eventLoops = 2;
   private long maxBodyBytes = 8 << 20;
@@ -276,6 +278,12 @@ final class TestGatewayBuilder {
     return this;
   }
 
+  /** Lets them place on virtual ranks that are not those of the workers. */
+  TestGatewayBuilder shadowFleet(VirtualFleet fleet) {
+    shadowFleet = fleet;
+    return this;
+  }
+
   TestGateway start() {
     GatewaySettings settings =
         new GatewaySettings(
@@ -293,6 +301,7 @@ final class TestGatewayBuilder {
             router,
             routerArgs,
             shadows,
+            shadowFleet,
             replicas,
             new ProxySettings(
                 maxBodyBytes,

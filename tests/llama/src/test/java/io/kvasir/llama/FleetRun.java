@@ -93,6 +93,7 @@ final class FleetRun {
         Map.of(),
         List.of(),
         null,
+        null,
         new ProxySettings(
             1 << 20,
             30_000,

@@ -3,6 +3,7 @@ package io.kvasir.cli.option;
 import io.kvasir.exchange.http.HttpFront;
 import io.kvasir.exchange.http.TlsFiles;
 import io.kvasir.fleet.router.FleetRouterProvider;
+import io.kvasir.fleet.router.whatif.VirtualFleet;
 import io.kvasir.gateway.GatewaySettings;
 import io.kvasir.gateway.disagg.RouterChoice;
 import io.kvasir.gateway.proxy.PassPaths;
@@ -13,6 +14,7 @@ import io.kvasir.model.Errors;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -33,11 +35,18 @@ public final class ServeOptions extends DeclaredOptions {
   private static final String ADMIN_CLIENTS = "--admin-ssl-ca-certs";
   private static final String ADMIN_KEY = "--admin-key-file";
   private static final String PASS_PATHS = "--pass-paths";
+  private static final String UPSTREAM = "--upstream";
   private static final String SHADOW = "--shadow";
+  private static final String SHADOW_RANKS = "--shadow-ranks";
+  private static final String SHADOW_POOL_TOKENS = "--shadow-pool-tokens";
   private static final String REPLICA_SYNC = "--router-replica-sync";
   private static final String REPLICA_PEERS = "--router-replica-peers";
   private static final RouterOption ROUTER =
       new RouterOption(FleetOptions.ROUTER, FleetOptions.ARGS);
+
+  /** Reads no prompts: there is one place to go. */
+  private static final String UPSTREAM_ROUTER = "round_robin";
+
   private static final int MAX_PORT = 65_535;
   private static final Pattern ENDPOINT =
       Pattern.compile("tcp://(\\*|\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9._-]+):(\\d{1,5})");
@@ -100,7 +109,7 @@ public final class ServeOptions extends DeclaredOptions {
               + " the engines that DNS lists. Keys: flavor (vllm, sglang or trtllm; default"
               + " vllm), ranks, events, replay, topic, bind, block_size, lb, weight, rank_offset,"
               + " ranks_per_node, poll, forward_pass_metrics, renderer, api_key_file,"
-              + " api_key_env, api_key, the last three with renderer_ before them, ca, insecure,"
+              + " api_key_env, api_key, ca, insecure, the last five with renderer_ before them,"
               + " role. Without a worker, embedded ranks answer.")
   private List<String> workers = new ArrayList<>();
 
@@ -123,6 +132,24 @@ public final class ServeOptions extends DeclaredOptions {
               16,
               "Fleet routers that are asked where they would place the same requests; metrics have"
                   + " their hits on virtual ranks (default: none).");
+
+  private final Declared<Integer> shadowRanks =
+      integer(SHADOW_RANKS, "0", 0, VirtualFleet.MAX_RANKS)
+          .help(
+              16,
+              "Virtual ranks of each router of --shadow, each a worker of its own; 0: those of the"
+                  + " workers");
+
+  private final Declared<Integer> shadowPoolTokens =
+      integer(SHADOW_POOL_TOKENS, "0", 0, Integer.MAX_VALUE)
+          .help(16, "Tokens of KV in the pool of each rank of --shadow-ranks; 0: unknown");
+
+  private final Declared<String> upstream =
+      text(UPSTREAM, "URL[,KEY=VALUE]", null)
+          .help(
+              16,
+              "A balancer in front of the engines, which gets all requests: the routers of --shadow"
+                  + " only say what they would find on --shadow-ranks (default: none).");
 
   private final Declared<String> replicaSync =
       option(REPLICA_SYNC, "tcp://HOST:PORT", null, text -> endpoint(REPLICA_SYNC, text))
@@ -171,6 +198,10 @@ public final class ServeOptions extends DeclaredOptions {
   public GatewaySettings settings(Settings sources) {
     RouterChoice choice = ROUTER.read(router.value(), routerArgs.text());
     List<WorkerSpec> specs = workers();
+    if (upstream.isGiven()) {
+      specs.addAll(upstream(specs, choice));
+      choice = new RouterChoice(UPSTREAM_ROUTER, Map.of());
+    }
     List<DnsWorkers> dnsWorkers = new ArrayList<>(ServeDisagg.dnsWorkers(WORKER, workers, null));
     dnsWorkers.addAll(disagg.dnsWorkers());
     List<WorkerSpec> all = new ArrayList<>(specs);
@@ -187,6 +218,7 @@ public final class ServeOptions extends DeclaredOptions {
         choice.name(),
         choice.args(),
         shadows.orElse(List.of()),
+        shadowFleet(),
         replicas(specs, dnsWorkers),
         limits.proxy(
             explain.value(),
@@ -197,6 +229,33 @@ public final class ServeOptions extends DeclaredOptions {
         limits.health(),
         disagg.settings(choice, sources.authKey()),
         keys.keys());
+  }
+
+  /** The balancer as a worker. */
+  private List<WorkerSpec> upstream(List<WorkerSpec> others, RouterChoice choice) {
+    if (!others.isEmpty() || !workers.isEmpty()) {
+      throw new UsageException(UPSTREAM, "and " + WORKER + " exclude each other");
+    }
+    if (!choice.name().equals(RouterChoice.AUTO)) {
+      throw new UsageException(UPSTREAM, "and " + FleetOptions.ROUTER + " exclude each other");
+    }
+    if (shadowRanks.value() == 0) {
+      throw new UsageException(UPSTREAM, "needs " + SHADOW_RANKS);
+    }
+    return ServeDisagg.specs(UPSTREAM, List.of(upstream.value() + ",ranks=1"), null);
+  }
+
+  private @Nullable VirtualFleet shadowFleet() {
+    if (shadowRanks.value() == 0) {
+      if (shadowPoolTokens.value() > 0) {
+        throw new UsageException(SHADOW_POOL_TOKENS, "needs " + SHADOW_RANKS);
+      }
+      return null;
+    }
+    if (!shadows.isGiven()) {
+      throw new UsageException(SHADOW_RANKS, "needs " + SHADOW);
+    }
+    return new VirtualFleet(shadowRanks.value(), shadowPoolTokens.value());
   }
 
   private GatewaySettings.@Nullable Replicas replicas(

@@ -62,6 +62,26 @@ public final class FleetRequest {
     this.blocks = new PromptBlocks(prompt, tokens, scope, builder.hashes);
   }
 
+  private FleetRequest(FleetRequest other, RankFilter filter) {
+    this.id = other.id;
+    this.prompt = other.prompt;
+    this.promptTokenIds = other.promptTokenIds;
+    this.inputTokens = other.inputTokens;
+    this.scope = other.scope;
+    this.conversationId = other.conversationId;
+    this.subagentAffinityId = other.subagentAffinityId;
+    this.generationOnly = other.generationOnly;
+    this.prefilledBy = other.prefilledBy;
+    this.filter = filter;
+    this.overrides = other.overrides;
+    this.expectedOutputTokens = other.expectedOutputTokens;
+    this.strictPriority = other.strictPriority;
+    this.priorityJump = other.priorityJump;
+    this.targets = other.targets;
+    this.streams = other.streams;
+    this.blocks = other.blocks;
+  }
+
   /**
    * Starts a request.
    *
@@ -147,6 +167,11 @@ public final class FleetRequest {
   /** {@return the ranks that may serve the request} */
   public RankFilter filter() {
     return filter;
+  }
+
+  /** {@return the same request, which any rank may serve; both share the names of its blocks} */
+  public FleetRequest anywhere() {
+    return filter.equals(RankFilter.ANY) ? this : new FleetRequest(this, RankFilter.ANY);
   }
 
   /** {@return the cost options that the request sets for itself} */

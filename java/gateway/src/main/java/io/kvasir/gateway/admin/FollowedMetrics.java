@@ -89,10 +89,11 @@ final class FollowedMetrics {
     if (!(router instanceof WhatIfRouter shadowed)) {
       return;
     }
-    String serves = "true"; // the first one
+    boolean serves = shadowed.countsActual(); // the first one
     for (WhatIfCounts each : shadowed.counts()) {
-      String labels = model + "," + label("router", each.router()) + "," + label("serves", serves);
-      serves = "false";
+      String labels =
+          model + "," + label("router", each.router()) + "," + label("serves", "" + serves);
+      serves = false;
       counter(
           "shadow_placed_requests",
           "Requests that a fleet router has placed on virtual ranks.",

@@ -1,5 +1,6 @@
 package io.kvasir.gateway.worker;
 
+import io.kvasir.exchange.EngineTrust;
 import java.net.URI;
 import org.jspecify.annotations.Nullable;
 
@@ -9,8 +10,9 @@ import org.jspecify.annotations.Nullable;
  *
  * @param url scheme, host, optional port and path, without a slash at the end
  * @param apiKey what the server demands of its clients; null if nothing is stated
+ * @param trust which certificates of it are good
  */
-public record RendererSpec(URI url, @Nullable ApiKey apiKey) {
+public record RendererSpec(URI url, @Nullable ApiKey apiKey, EngineTrust trust) {
 
   /** {@return the remedy where the server refuses questions, in words} */
   public String keyRemedy() {

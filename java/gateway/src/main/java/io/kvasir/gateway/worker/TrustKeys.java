@@ -14,7 +14,7 @@ import java.security.cert.X509Certificate;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The keys of a worker that say which certificates of its engine are good. Stateless. */
+/** The keys of a worker that say which certificates of a server are good. Stateless. */
 final class TrustKeys {
 
   static final String CA = "ca";
@@ -25,31 +25,32 @@ final class TrustKeys {
   /**
    * Reads the keys.
    *
-   * @param engine the engine's URL
+   * @param of what the names of the keys begin with
+   * @param server the server's URL
    * @param file the value of {@link #CA}: certificates in PEM; null if it is not given
    * @param any the value of {@link #INSECURE}
    * @throws IllegalArgumentException naming the key that is wrong
    */
-  static EngineTrust read(URI engine, @Nullable String file, boolean any) {
+  static EngineTrust read(String of, URI server, @Nullable String file, boolean any) {
     if (file == null && !any) {
       return EngineTrust.JAVA;
     }
-    if (!"https".equals(engine.getScheme())) {
+    if (!"https".equals(server.getScheme())) {
       throw new IllegalArgumentException(
-          (file == null ? INSECURE : CA) + " must be left out without https");
+          of + (file == null ? INSECURE : CA) + " must be left out without https");
     }
     if (file == null) {
       return EngineTrust.ANY;
     }
     if (any) {
       throw new IllegalArgumentException(
-          "only one of " + CA + " and " + INSECURE + " must be given");
+          "only one of " + of + CA + " and " + of + INSECURE + " must be given");
     }
-    return new EngineTrust(authorities(file), false);
+    return new EngineTrust(authorities(of + CA, file), false);
   }
 
-  private static List<X509Certificate> authorities(String file) {
-    String source = CA + " '" + Errors.shown(file) + "'";
+  private static List<X509Certificate> authorities(String key, String file) {
+    String source = key + " '" + Errors.shown(file) + "'";
     try (InputStream in = Files.newInputStream(Path.of(file))) {
       List<X509Certificate> found =
           CertificateFactory.getInstance("X.509").generateCertificates(in).stream()

@@ -66,6 +66,8 @@ public record WorkerKey(String name, Kind kind, int minimum, int maximum, List<S
             of("renderer_api_key_env", Kind.TEXT),
             of(TrustKeys.CA, Kind.TEXT),
             of(TrustKeys.INSECURE, Kind.FLAG),
+            of("renderer_" + TrustKeys.CA, Kind.TEXT),
+            of("renderer_" + TrustKeys.INSECURE, Kind.FLAG),
             choice(DisaggKeys.ROLE, WorkerRole.names()),
             choice(DisaggKeys.DISAGG, Stream.of(DisaggDialect.values()).map(DisaggDialect::id)),
             of(DisaggKeys.BOOTSTRAP, Kind.TEXT),

@@ -146,8 +146,8 @@ public record WorkerSpec(
    * Parses {@code URL[,KEY=VALUE]...}. The keys are {@code flavor}, {@code ranks}, {@code events},
    * {@code replay}, {@code topic}, {@code bind}, {@code block_size}, {@code lb}, {@code
    * rank_offset}, {@code ranks_per_node}, {@code poll}, {@code forward_pass_metrics}, {@code
-   * renderer}, {@code weight}, {@code api_key}, {@code api_key_file} and {@code api_key_env}, which
-   * also exist with {@code renderer_} before them, {@code ca} and {@code insecure}, and those of
+   * renderer}, {@code weight}, {@code api_key}, {@code api_key_file}, {@code api_key_env}, {@code
+   * ca} and {@code insecure}, which also exist with {@code renderer_} before them, and those of
    * {@link DisaggSpec}: {@code role}, {@code disagg}, {@code bootstrap}, {@code bootstrap_port},
    * {@code side_channel}, {@code engine_id} and {@code tp_size}; {@code events}, {@code replay} and
    * {@code forward_pass_metrics} can be repeated, once for each rank. A key's file or variable is

@@ -1,6 +1,7 @@
 package io.kvasir.gateway.worker;
 
 import io.kvasir.exchange.EngineFlavor;
+import io.kvasir.exchange.EngineTrust;
 import io.kvasir.model.Decimals;
 import io.kvasir.model.Errors;
 import java.net.URI;
@@ -92,7 +93,7 @@ final class WorkerSpecParser {
         patterns(WorkerSpec.FORWARD_PASSES),
         renderer(),
         apiKey(""),
-        TrustKeys.read(engine, text(TrustKeys.CA), flag(TrustKeys.INSECURE)),
+        trust("", engine),
         new DisaggKeys(values, flavor, engine).read(role, ranks),
         weight());
   }
@@ -198,10 +199,25 @@ final class WorkerSpecParser {
   private @Nullable RendererSpec renderer() {
     String text = text(RENDERER);
     ApiKey key = apiKey(OF_RENDERER);
-    if (text == null && key != null) {
-      throw new IllegalArgumentException("renderer must be given with its key");
+    if (text != null) {
+      URI server = url(RENDERER, text);
+      return new RendererSpec(server, key, trust(OF_RENDERER, server));
     }
-    return text == null ? null : new RendererSpec(url(RENDERER, text), key);
+    for (String other : values.keySet()) {
+      if (other.startsWith(OF_RENDERER)) {
+        throw new IllegalArgumentException(RENDERER + " must be given with " + other);
+      }
+    }
+    return null;
+  }
+
+  /**
+   * Which certificates of a server are good.
+   *
+   * @param of what the names of its settings begin with
+   */
+  private EngineTrust trust(String of, URI server) {
+    return TrustKeys.read(of, server, text(of + TrustKeys.CA), flag(of + TrustKeys.INSECURE));
   }
 
   private static URI url(String name, String url) {

@@ -117,7 +117,7 @@ public final class RoutedFleet implements FleetLayer {
     this.whatIf =
         settings.whatIf().isEmpty()
             ? null
-            : new WhatIfRouter(made, settings.whatIf(), defaults -> Map.of(), setup);
+            : new WhatIfRouter(made, settings.whatIf(), defaults -> Map.of(), setup, null);
     this.router = whatIf == null ? made : whatIf;
     for (int worker = 0; worker < settings.workers(); worker++) {
       blocks.add(new WorkerBlocks(ranks));

@@ -33,10 +33,11 @@ import org.slf4j.LoggerFactory;
  * what they would find there.
  *
  * <p>The actual router alone decides. Each other policy places on virtual ranks of its own, with
- * the capacities of the actual ones, and learns of their blocks at once. Its requests give their
- * first tokens and end when the actual ones do, so the counts say where requests go and what they
- * find, and nothing of times. Virtual ranks hold prompts, not answers; for comparison, the actual
- * router's placements are counted on virtual ranks too.
+ * the capacities of the actual ones unless they are stated, and learns of their blocks at once. Its
+ * requests give their first tokens and end when the actual ones do, so the counts say where
+ * requests go and what they find, and nothing of times. Virtual ranks hold prompts, not answers;
+ * for comparison, the actual router's placements are counted on virtual ranks too, unless virtual
+ * ranks are stated.
  *
  * <p>Thread-safe. Other policies cost their own time in each call, under one lock.
  */
@@ -47,6 +48,7 @@ public final class WhatIfRouter implements FleetRouter {
   private final FleetRouter actual;
   private final FleetRouterSetup setup;
   private final VirtualRanks actualRanks;
+  private final @Nullable VirtualFleet fleet;
   private final List<Other> others = new ArrayList<>();
   private final Object lock = new Object();
 
@@ -127,16 +129,19 @@ public final class WhatIfRouter implements FleetRouter {
    * @param others the other policies
    * @param args the settings of each of them
    * @param setup how blocks are named, their size, and the clock
+   * @param fleet the virtual ranks; null for those of the actual router
    * @throws IllegalArgumentException if one of the others needs what is {@link #missing}
    */
   public WhatIfRouter(
       FleetRouter actual,
       List<FleetRouterProvider> others,
       Function<FleetRouterProvider, Map<String, Object>> args,
-      FleetRouterSetup setup) {
+      FleetRouterSetup setup,
+      @Nullable VirtualFleet fleet) {
     this.actual = Objects.requireNonNull(actual, "actual");
     this.setup = setup;
     this.actualRanks = new VirtualRanks(actual.name(), setup);
+    this.fleet = fleet;
     for (FleetRouterProvider provider : others) {
       String missing = missing(provider);
       if (!missing.isEmpty()) {
@@ -144,6 +149,9 @@ public final class WhatIfRouter implements FleetRouter {
             provider.name() + " needs " + missing + ", which virtual ranks do not have");
       }
       this.others.add(new Other(provider, args.apply(provider), setup));
+    }
+    for (int i = 0; fleet != null && i < fleet.ranks(); i++) {
+      addToOthers(VirtualFleet.rank(i), fleet.capacity(setup.tokensPerBlock()));
     }
   }
 
@@ -162,11 +170,21 @@ public final class WhatIfRouter implements FleetRouter {
         : "";
   }
 
-  /** {@return the counts of the actual router, and of the others in the order they were given} */
+  /** {@return whether {@link #counts} begins with the actual router} */
+  public boolean countsActual() {
+    return fleet == null;
+  }
+
+  /**
+   * {@return the counts of the actual router, if its ranks are the virtual ones, and of the others
+   * in the order they were given}
+   */
   public List<WhatIfCounts> counts() {
     synchronized (lock) {
       List<WhatIfCounts> counts = new ArrayList<>();
-      counts.add(actualRanks.counts());
+      if (countsActual()) {
+        counts.add(actualRanks.counts());
+      }
       others.forEach(other -> counts.add(other.ranks.counts()));
       return counts;
     }
@@ -188,9 +206,10 @@ public final class WhatIfRouter implements FleetRouter {
     RouteOutcome outcome = actual.route(request);
     long[] placed = new long[others.size()];
     nameBlocks(request);
+    FleetRequest asked = fleet == null ? request : request.anywhere();
     synchronized (lock) {
       for (int i = 0; i < placed.length; i++) {
-        placed[i] = others.get(i).placeOrNot(request);
+        placed[i] = others.get(i).placeOrNot(asked);
       }
     }
     if (outcome instanceof RouteOutcome.Waiting waiting) {
@@ -333,12 +352,18 @@ public final class WhatIfRouter implements FleetRouter {
     boolean added = actual.addRank(rank, capacity);
     synchronized (lock) {
       actualRanks.add(rank, capacity.totalKvBlocks());
-      for (Other other : others) {
-        other.ranks.add(rank, capacity.totalKvBlocks());
-        other.safely(router -> router.addRank(rank, capacity));
+      if (fleet == null) {
+        addToOthers(rank, capacity);
       }
     }
     return added;
+  }
+
+  private void addToOthers(RankId rank, RankCapacity capacity) {
+    for (Other other : others) {
+      other.ranks.add(rank, capacity.totalKvBlocks());
+      other.safely(router -> router.addRank(rank, capacity));
+    }
   }
 
   @Override
@@ -346,7 +371,7 @@ public final class WhatIfRouter implements FleetRouter {
     boolean removed = actual.removeRank(rank);
     synchronized (lock) {
       actualRanks.remove(rank);
-      for (Other other : others) {
+      for (Other other : fleet == null ? others : List.<Other>of()) {
         other.ranks.remove(rank);
         other.safely(router -> router.removeRank(rank));
       }

@@ -52,7 +52,8 @@ class WhatIfRouterTest {
             FleetRouterKind.named(actual).create(Map.of(), setup()),
             providers,
             defaults -> Map.of(),
-            setup());
+            setup(),
+            null);
     open.add(router);
     for (int rank = 0; rank < RANKS; rank++) {
       router.addRank(new RankId(rank, 0), new RankCapacity(CAPACITY, 0));
@@ -223,13 +224,51 @@ class WhatIfRouterTest {
         .withMessageStartingWith("kv_cache_aware needs TensorRT-LLM's events of workers");
   }
 
+  /**
+   * Behind another balancer, all requests go to one actual rank, which may be the only one allowed.
+   */
+  @Test
+  void statedRanksComeToWhatActualOnesDo() {
+    for (String name : List.of("round_robin", "conversation", "cost", "projected")) {
+      WhatIfRouter behind =
+          new WhatIfRouter(
+              FleetRouterKind.named("round_robin").create(Map.of(), setup()),
+              List.of(FleetRouterKind.named(name)),
+              defaults -> Map.of(),
+              setup(),
+              new VirtualFleet(RANKS, CAPACITY * BLOCK));
+      open.add(behind);
+      behind.addRank(new RankId(70, 0), RankCapacity.UNKNOWN);
+      WhatIfRouter inFront = router("round_robin", name);
+      Random random = new Random(SEED);
+      for (int i = 0; i < 200; i++) {
+        int[] prompt = prompt(random);
+        FleetRequest pinned =
+            FleetRequest.builder(++ids, Prompt.of(prompt)).filter(RankFilter.allow(70)).build();
+        FleetRequest same = FleetRequest.builder(ids, Prompt.of(prompt)).build();
+        nowNs += 20_000_000;
+        for (Placement placed : List.of(place(behind, pinned), place(inFront, same))) {
+          FleetRouter router = placed.rank().workerId() == 70 ? behind : inFront;
+          router.onTokens(placed.attempt(), 1);
+          router.onFinished(placed.attempt(), true);
+        }
+      }
+      assertThat(behind.countsActual()).isFalse();
+      assertThat(behind.counts()).as(name).containsExactly(inFront.counts().get(1));
+      assertThat(behind.counts().get(0).placed().values().stream().mapToLong(n -> n).sum())
+          .isEqualTo(200);
+      behind.removeRank(new RankId(70, 0));
+      assertThat(behind.counts().get(0).placed()).isNotEmpty();
+    }
+  }
+
   @Test
   void aRequestThatWaitsIsCountedOnceItIsPlacedOrNot() {
     FleetRouter queueing =
         FleetRouterKind.named("projected").create(Map.of("router_queue_threshold", 0), setup());
     WhatIfRouter router =
         new WhatIfRouter(
-            queueing, List.of(FleetRouterKind.named("cost")), defaults -> Map.of(), setup());
+            queueing, List.of(FleetRouterKind.named("cost")), defaults -> Map.of(), setup(), null);
     open.add(router);
     router.addRank(new RankId(0, 0), new RankCapacity(CAPACITY, 0));
     Placement first = place(router, request(new int[20]));

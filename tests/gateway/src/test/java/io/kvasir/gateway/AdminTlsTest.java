@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.kvasir.exchange.http.TlsFiles;
+import io.kvasir.testing.harness.Await;
 import io.kvasir.testing.harness.TestCertificates;
 import java.io.IOException;
 import java.net.URI;
@@ -54,6 +55,7 @@ class AdminTlsTest {
                 HttpRequest.newBuilder(
                         URI.create(
                             "https://localhost:" + gateway.gateway().adminPort() + "/workers"))
+                    .timeout(Await.limit()) // the JDK's client may miss that it was refused
                     .build(),
                 HttpResponse.BodyHandlers.ofString());
     assertThat(reply.version()).isEqualTo(HttpClient.Version.HTTP_2);

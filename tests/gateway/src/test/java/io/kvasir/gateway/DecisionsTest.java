@@ -12,7 +12,6 @@ import io.kvasir.gateway.observe.RecordedDecisions;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -175,14 +174,10 @@ class DecisionsTest {
   }
 
   @Test
-  void aPolicyThatExpectsTimesAndExplainsIsShownWithThem() {
+  void aPolicyThatExpectsTimesIsShownWithThemAndItsTerms() {
     try (ScriptedEngine first = ScriptedEngine.good();
         ScriptedEngine second = ScriptedEngine.good();
-        TestGateway gateway =
-            TestGateway.of(first, second)
-                .router("projected")
-                .routerArgs(Map.of("explain", true))
-                .start()) {
+        TestGateway gateway = TestGateway.of(first, second).router("projected").start()) {
       gateway.post(CHAT, ASK_STREAM);
       gateway.logLine();
       JsonNode decision = decisions(gateway, "").get(0);

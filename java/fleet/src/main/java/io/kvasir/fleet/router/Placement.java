@@ -1,7 +1,9 @@
 package io.kvasir.fleet.router;
 
 import io.kvasir.model.RankId;
+import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -21,6 +23,8 @@ import org.jspecify.annotations.Nullable;
  * @param waitedNs time that the request waited in the queue, in nanoseconds
  * @param firstTokenMs expected time to the first token, in milliseconds from the placement; NaN if
  *     the policy expects none, or had nothing to compare
+ * @param terms the terms of the rank's cost by name, in the policy's order; empty if the policy
+ *     compares no costs, or had nothing to compare
  * @param candidates what was known of each eligible rank, in their order; empty if there was
  *     nothing to compare or the router was not asked to explain
  */
@@ -35,12 +39,14 @@ public record Placement(
     int eligible,
     long waitedNs,
     double firstTokenMs,
+    Map<String, Double> terms,
     List<CandidateCost> candidates) {
 
-  /** Copies the list. */
+  /** Copies the list; the terms must not change any more. */
   public Placement {
     Objects.requireNonNull(rank, "rank");
     Objects.requireNonNull(reason, "reason");
+    terms = Collections.unmodifiableMap(terms);
     candidates = List.copyOf(candidates);
   }
 

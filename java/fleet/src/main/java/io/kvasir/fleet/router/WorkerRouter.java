@@ -10,6 +10,7 @@ import it.unimi.dsi.fastutil.longs.Long2ObjectOpenHashMap;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
 
@@ -271,6 +272,7 @@ public abstract class WorkerRouter<W extends Worker> implements FleetRouter {
             eligible,
             0,
             Double.NaN,
+            Map.of(),
             List.of()));
   }
 

@@ -50,7 +50,7 @@ public final class RecordedDecision {
    * @param waitedMs time in the router's queue, in milliseconds
    * @param expectedFirstTokenMs time from the decision to the first token that the router expects,
    *     in milliseconds; NaN if it expects none
-   * @param terms the terms of the choice's cost by name; empty if the router does not explain
+   * @param terms the terms of the choice's cost by name; empty if the router compares no costs
    */
   public record Choice(
       String requestId,

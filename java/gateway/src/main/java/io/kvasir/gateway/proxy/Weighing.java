@@ -1,6 +1,5 @@
 package io.kvasir.gateway.proxy;
 
-import io.kvasir.fleet.router.CandidateCost;
 import io.kvasir.fleet.router.Placement;
 import java.util.Map;
 
@@ -11,7 +10,7 @@ import java.util.Map;
  * @param candidates ranks, or workers, that it chose from; 0 if no router chose
  * @param waitedNs time in its queue, in nanoseconds
  * @param firstTokenMs the expected time to first token, in milliseconds; NaN if it expects none
- * @param terms the terms of the choice's cost; empty if it does not explain
+ * @param terms the terms of the choice's cost; empty if it compares no costs
  */
 record Weighing(
     long promptTokens,
@@ -23,15 +22,13 @@ record Weighing(
   /** No router chose. */
   static final Weighing NONE = new Weighing(-1, 0, 0, Double.NaN, Map.of());
 
-  /** That of a placement; {@code promptTokens} negative if unknown. O(ranks) where explained. */
+  /** That of a placement; {@code promptTokens} negative if unknown. */
   static Weighing of(Placement placement, long promptTokens) {
-    Map<String, Double> terms = Map.of();
-    for (CandidateCost cost : placement.candidates()) {
-      if (cost.rank().equals(placement.rank())) {
-        terms = cost.terms();
-      }
-    }
     return new Weighing(
-        promptTokens, placement.eligible(), placement.waitedNs(), placement.firstTokenMs(), terms);
+        promptTokens,
+        placement.eligible(),
+        placement.waitedNs(),
+        placement.firstTokenMs(),
+        placement.terms());
   }
 }

@@ -157,12 +157,26 @@ public final class Await {
    * @throws AssertionError if it failed; the cause is its failure
    */
   public static <T> T result(String what, Future<T> future) {
+    return result(what, future, LIMIT);
+  }
+
+  /**
+   * Waits for a result that has a limit of its own.
+   *
+   * @param <T> its type
+   * @param what what makes it, in words
+   * @param future holds it
+   * @param limit how long
+   * @return the result
+   * @throws AssertionError if it failed; the cause is its failure
+   */
+  static <T> T result(String what, Future<T> future, Duration limit) {
     try {
-      return future.get(LIMIT.toNanos(), TimeUnit.NANOSECONDS);
+      return future.get(limit.toNanos(), TimeUnit.NANOSECONDS);
     } catch (ExecutionException e) {
       throw new AssertionError(what + " failed: " + e.getCause(), e.getCause());
     } catch (TimeoutException e) {
-      throw expired(what);
+      throw expired(what, limit);
     } catch (InterruptedException e) {
       throw interrupted(what);
     }
@@ -241,8 +255,12 @@ public final class Await {
   }
 
   private static AssertionError expired(String what) {
+    return expired(what, LIMIT);
+  }
+
+  private static AssertionError expired(String what, Duration limit) {
     ThreadDumps.print(System.out);
-    return new AssertionError("not within " + LIMIT.toSeconds() + " s: " + what);
+    return new AssertionError("not within " + limit.toSeconds() + " s: " + what);
   }
 
   private static AssertionError interrupted(String what) {

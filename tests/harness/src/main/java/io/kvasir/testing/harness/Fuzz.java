@@ -1,5 +1,6 @@
 package io.kvasir.testing.harness;
 
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.Random;
 import java.util.concurrent.Callable;
@@ -37,6 +38,17 @@ public final class Fuzz {
    * @param fuzzed runs one case
    */
   public static void run(String name, Case fuzzed) {
+    run(name, Await.limit(), fuzzed);
+  }
+
+  /**
+   * Runs cases until the time is over.
+   *
+   * @param name of the test, for messages
+   * @param limit of each case
+   * @param fuzzed runs one case
+   */
+  public static void run(String name, Duration limit, Case fuzzed) {
     long first = Long.getLong("kvasir.fuzz.seed", new Random().nextLong(1_000_000_000_000L));
     long endNs =
         System.nanoTime() + TimeUnit.SECONDS.toNanos(Long.getLong("kvasir.fuzz.seconds", 2));
@@ -44,7 +56,7 @@ public final class Fuzz {
     ExecutorService thread = Executors.newSingleThreadExecutor(Fuzz::daemon);
     long seed = first;
     do {
-      run(name, seed++, fuzzed, thread);
+      run(name, seed++, limit, fuzzed, thread);
     } while (System.nanoTime() < endNs);
     thread.shutdownNow();
     System.out.println(name + ": " + (seed - first) + " cases");
@@ -56,13 +68,14 @@ public final class Fuzz {
     return thread;
   }
 
-  private static void run(String name, long seed, Case fuzzed, ExecutorService thread) {
+  private static void run(
+      String name, long seed, Duration limit, Case fuzzed, ExecutorService thread) {
     Callable<Void> one =
         () -> {
           fuzzed.run(new Random(seed));
           return null;
         };
-    Await.result(name + ", -Dkvasir.fuzz.seed=" + seed, thread.submit(one));
+    Await.result(name + ", -Dkvasir.fuzz.seed=" + seed, thread.submit(one), limit);
   }
 
   /**

@@ -37,7 +37,7 @@ final class OpeningProcess implements AutoCloseable {
   /** How it ended, and the message or the ids. */
   record Answer(Outcome outcome, String message) {}
 
-  /** Within a case of a fuzzer, whose limit is twice as long. */
+  /** Within a case of a fuzzer, which may be six times as long. */
   private static final long LONGEST_ANSWER_MS = Await.limit().toMillis() / 2;
 
   private final Process process;

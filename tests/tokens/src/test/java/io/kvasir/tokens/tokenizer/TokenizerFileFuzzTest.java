@@ -6,9 +6,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.kvasir.testing.harness.Await;
 import io.kvasir.testing.harness.Fuzz;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.List;
@@ -33,6 +35,9 @@ class TokenizerFileFuzzTest {
 
   /** One of so many files that can be opened is opened as in production. */
   private static final int TRIED = 200;
+
+  /** Of a case: half of the usual one for a late answer, and the minute of a trial that hangs. */
+  private static final Duration LIMIT = Await.limit().multipliedBy(3);
 
   private static final byte[][] TOKENS =
       Arrays.stream(
@@ -63,6 +68,7 @@ class TokenizerFileFuzzTest {
     }
     Fuzz.run(
         "tokenizer files",
+        LIMIT,
         random -> {
           Files.write(file, damaged(random, kinds.get(random.nextInt(kinds.size())).json()));
           check(random, file);

@@ -268,6 +268,7 @@ final class RankChooser {
         candidates.size(),
         waitedNs,
         selection.firstTokenMs(),
+        selection.terms(),
         costs);
   }
 

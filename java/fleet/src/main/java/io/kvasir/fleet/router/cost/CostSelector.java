@@ -2,6 +2,7 @@ package io.kvasir.fleet.router.cost;
 
 import io.kvasir.fleet.router.FleetRequest;
 import io.kvasir.fleet.router.booking.Candidates;
+import io.kvasir.fleet.router.booking.ChosenTerms;
 import io.kvasir.fleet.router.booking.CostTrace;
 import io.kvasir.fleet.router.booking.RankSelector;
 import io.kvasir.fleet.router.booking.Selection;
@@ -66,10 +67,13 @@ public final class CostSelector implements RankSelector {
     for (int i = 0; i < candidates.size(); i++) {
       pick.add(cost(weights, candidates, i, request, leastPrefill, trace));
     }
-    if (weights.temperature() > 0) {
-      return Selection.of(pick.softmax(weights.temperature()));
-    }
-    return Selection.of(ties == Ties.DRAWN ? pick.lowest() : pick.lowestInTurn(candidates));
+    int chosen =
+        weights.temperature() > 0
+            ? pick.softmax(weights.temperature())
+            : ties == Ties.DRAWN ? pick.lowest() : pick.lowestInTurn(candidates);
+    ChosenTerms terms = new ChosenTerms();
+    cost(weights, candidates, chosen, request, leastPrefill, terms);
+    return Selection.of(chosen, terms.terms());
   }
 
   private static long leastActivePrefill(Candidates candidates) {

@@ -16,6 +16,7 @@ import io.kvasir.fleet.router.RouteOutcome;
 import io.kvasir.fleet.router.booking.BookingOptions;
 import io.kvasir.fleet.router.booking.BookingRouter;
 import io.kvasir.fleet.router.booking.Candidates;
+import io.kvasir.fleet.router.booking.ChosenTerms;
 import io.kvasir.fleet.router.booking.CostTrace;
 import io.kvasir.fleet.router.booking.Selection;
 import io.kvasir.hash.BlockHashes;
@@ -75,17 +76,25 @@ public final class PolledRouter implements FleetRouter {
     }
     CostPick pick = new CostPick(candidates.size(), request.id());
     for (int i = 0; i < candidates.size(); i++) {
-      EngineMetrics load = metrics(candidates.rank(i));
-      double match =
-          share((long) candidates.matchedBlocks(i) * setup.tokensPerBlock(), request.inputTokens());
-      double active = share(load.activeBlocks(), load.totalBlocks());
-      double waiting = share(load.waitingRequests(), mostWaiting);
-      trace.term(i, "match", -MATCH_WEIGHT * match);
-      trace.term(i, "activeBlocks", active);
-      trace.term(i, "waitingRequests", waiting);
-      pick.add(-(MATCH_WEIGHT * match - active - waiting));
+      pick.add(cost(candidates, i, request, mostWaiting, trace));
     }
-    return Selection.of(pick.lowest());
+    int chosen = pick.lowest();
+    ChosenTerms terms = new ChosenTerms();
+    cost(candidates, chosen, request, mostWaiting, terms);
+    return Selection.of(chosen, terms.terms());
+  }
+
+  private double cost(
+      Candidates candidates, int i, FleetRequest request, int mostWaiting, CostTrace trace) {
+    EngineMetrics load = metrics(candidates.rank(i));
+    double match =
+        share((long) candidates.matchedBlocks(i) * setup.tokensPerBlock(), request.inputTokens());
+    double active = share(load.activeBlocks(), load.totalBlocks());
+    double waiting = share(load.waitingRequests(), mostWaiting);
+    trace.term(i, "match", -MATCH_WEIGHT * match);
+    trace.term(i, "activeBlocks", active);
+    trace.term(i, "waitingRequests", waiting);
+    return -(MATCH_WEIGHT * match - active - waiting);
   }
 
   private EngineMetrics metrics(RankId rank) {

@@ -4,6 +4,7 @@ import io.kvasir.fleet.router.FleetRequest;
 import io.kvasir.fleet.router.LatencyTargets;
 import io.kvasir.fleet.router.RankCapacity;
 import io.kvasir.fleet.router.booking.Candidates;
+import io.kvasir.fleet.router.booking.ChosenTerms;
 import io.kvasir.fleet.router.booking.CostTrace;
 import io.kvasir.fleet.router.booking.RankSelector;
 import io.kvasir.fleet.router.booking.Selection;
@@ -121,9 +122,13 @@ final class ProjectedSelector implements RankSelector {
   @Override
   public Selection select(Candidates candidates, FleetRequest request, CostTrace trace) {
     long nowNs = ledger.nowNs();
-    compare(candidates, request, nowNs, trace);
+    Situation now = compare(candidates, request, nowNs, trace);
     int chosen = scores.leastRecentOfBest(candidates, request.id());
-    return new Selection(chosen, scores.firstTokenMs[chosen]);
+    double firstTokenMs = scores.firstTokenMs[chosen];
+    ChosenTerms chosenTerms = new ChosenTerms();
+    weigh(now, chosen);
+    giveTerms(chosenTerms, chosen, !candidates.tracksPrefill());
+    return new Selection(chosen, firstTokenMs, chosenTerms.terms());
   }
 
   /**
@@ -145,13 +150,15 @@ final class ProjectedSelector implements RankSelector {
       double leastOpen) {}
 
   /** Fills in scores, expected times and likelihoods. O(candidates). */
-  private void compare(Candidates candidates, FleetRequest request, long nowNs, CostTrace trace) {
+  private Situation compare(
+      Candidates candidates, FleetRequest request, long nowNs, CostTrace trace) {
     choice++;
     Situation now = situation(candidates, request, nowNs);
     for (int i = 0; i < candidates.size(); i++) {
       double computeMs = weigh(now, i);
       judge(now, i, computeMs, trace);
     }
+    return now;
   }
 
   private Situation situation(Candidates candidates, FleetRequest request, long nowNs) {
@@ -262,6 +269,11 @@ final class ProjectedSelector implements RankSelector {
         firstTokenMs * interval.lowFactor(),
         firstTokenMs * interval.highFactor(),
         likelihood);
+    giveTerms(trace, i, moves);
+  }
+
+  /** The terms that {@link #weigh} has filled in. */
+  private void giveTerms(CostTrace trace, int i, boolean moves) {
     for (int term = 0; term < terms.length; term++) {
       if (term != omitted && (moves || term != TRANSFER)) {
         trace.term(i, TERMS.get(term), terms[term]);

@@ -10,6 +10,7 @@ import io.kvasir.fleet.router.RouteOutcome;
 import io.kvasir.fleet.router.Worker;
 import io.kvasir.fleet.router.WorkerRouter;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
@@ -121,6 +122,7 @@ public final class ConversationFleetRouter extends WorkerRouter<SessionHost> {
               candidates.size(),
               0,
               Double.NaN,
+              Map.of(),
               List.of()));
     }
   }

@@ -154,6 +154,7 @@ public final class KvCacheAwareFleetRouter extends WorkerRouter<CachingWorker> {
             known.size(),
             0,
             Double.NaN,
+            terms(winner),
             known.stream().map(this::cost).toList()));
   }
 
@@ -171,11 +172,15 @@ public final class KvCacheAwareFleetRouter extends WorkerRouter<CachingWorker> {
     return candidate.matchedBlocks() - options.loadWeight() * candidate.load();
   }
 
-  /** The terms add up to the negated score. */
-  private CandidateCost cost(Candidate candidate) {
+  /** They add up to the negated score. */
+  private Map<String, Double> terms(Candidate candidate) {
     Map<String, Double> terms = new LinkedHashMap<>();
     terms.put("match", (double) -candidate.matchedBlocks());
     terms.put("load", options.loadWeight() * candidate.load());
+    return terms;
+  }
+
+  private CandidateCost cost(Candidate candidate) {
     return new CandidateCost(
         candidate.worker().id(),
         candidate.matchedBlocks(),
@@ -183,7 +188,7 @@ public final class KvCacheAwareFleetRouter extends WorkerRouter<CachingWorker> {
         0,
         0,
         Math.toIntExact(candidate.load()),
-        terms,
+        terms(candidate),
         null);
   }
 

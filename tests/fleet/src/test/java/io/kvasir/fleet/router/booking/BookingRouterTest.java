@@ -67,6 +67,7 @@ class BookingRouterTest {
         .containsEntry(CostSelector.ACTIVE_BLOCKS, 4.0)
         .containsEntry(CostSelector.ACTIVE_REQUESTS, 0.0);
     assertThat(chosen.cost()).isEqualTo(5);
+    assertThat(placement.terms()).isEqualTo(chosen.terms());
     assertThat(placement.candidates().get(0).cost()).isEqualTo(8);
   }
 

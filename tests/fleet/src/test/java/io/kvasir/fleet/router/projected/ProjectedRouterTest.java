@@ -85,6 +85,7 @@ class ProjectedRouterTest {
         }
       }
       Map<String, Double> chosen = terms(placement, placement.rank().workerId());
+      assertThat(placement.terms()).isEqualTo(chosen);
       assertThat(chosen.values().stream().mapToDouble(term -> term).sum())
           .isLessThanOrEqualTo(lowest + tolerance + 1e-9);
       router.onTokens(placement.attempt(), 1);

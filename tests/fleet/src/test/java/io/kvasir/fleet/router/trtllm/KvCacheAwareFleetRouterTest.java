@@ -167,6 +167,7 @@ class KvCacheAwareFleetRouterTest {
         .containsExactly(0, 1);
     assertThat(placed.candidates().stream().map(CandidateCost::cost)).containsExactly(0.0, -1.75);
     assertThat(placed.candidates().get(1).terms()).isEqualTo(Map.of("match", -2.0, "load", 0.25));
+    assertThat(placed.terms()).isEqualTo(placed.candidates().get(1).terms());
   }
 
   @Test

@@ -62,7 +62,9 @@ public final class KvasirJvm {
         List<String> command =
             run(List.of("-XX:ArchiveClassesAtExit=" + made), line.split(" ", -1));
         ChildProcess.run("archive", new ProcessBuilder(command).redirectErrorStream(true));
-        Files.move(made, archive, StandardCopyOption.ATOMIC_MOVE);
+        if (Files.exists(made)) { // a JVM that makes none starts without
+          Files.move(made, archive, StandardCopyOption.ATOMIC_MOVE);
+        }
       }
       return archive;
     } catch (IOException e) {

@@ -49,78 +49,11 @@ public final class WhatIfRouter implements FleetRouter {
   private final FleetRouterSetup setup;
   private final VirtualRanks actualRanks;
   private final @Nullable VirtualFleet fleet;
-  private final List<Other> others = new ArrayList<>();
+  private final List<AskedRouter> others = new ArrayList<>();
   private final Object lock = new Object();
 
   /** The other policies' attempts, by the actual one. */
   private final Long2ObjectOpenHashMap<long[]> attempts = new Long2ObjectOpenHashMap<>();
-
-  /** Another policy. Its events are those of its virtual ranks. */
-  private static final class Other {
-    final FleetRouter router;
-    final VirtualRanks ranks;
-    private final boolean follows;
-
-    Other(FleetRouterProvider provider, Map<String, Object> args, FleetRouterSetup setup) {
-      router = provider.create(args, setup);
-      ranks = new VirtualRanks(provider.name(), setup);
-      follows = provider.followsBlocks();
-    }
-
-    /** Calls the router; an exception is logged, so that it cannot affect the actual router. */
-    void safely(Consumer<FleetRouter> call) {
-      try {
-        call.accept(router);
-      } catch (RuntimeException e) {
-        LOG.warn("The what-if router {} failed", router.name(), e);
-      }
-    }
-
-    /** Returns the attempt; 0 if the request is not placed. */
-    long placeOrNot(FleetRequest request) {
-      try {
-        return place(request);
-      } catch (RuntimeException e) {
-        LOG.warn("{} could not say where it would place {}", router.name(), request, e);
-        ranks.refused();
-        return 0;
-      }
-    }
-
-    private void onBlocks(RankId rank, BlockEvent event) {
-      if (follows) {
-        router.onBlocks(rank, event);
-      }
-    }
-
-    boolean readsTokens(FleetRequest request) {
-      try {
-        return router.readsTokens(request);
-      } catch (RuntimeException e) {
-        LOG.warn("The what-if router {} failed", router.name(), e);
-        return false;
-      }
-    }
-
-    private long place(FleetRequest request) {
-      RouteOutcome outcome = router.route(request);
-      if (outcome instanceof RouteOutcome.Placed placed) {
-        long attempt = placed.placement().attempt();
-        try {
-          ranks.placed(request, placed.placement().rank(), this::onBlocks);
-        } catch (RuntimeException e) {
-          router.onFinished(attempt, false);
-          throw e;
-        }
-        return attempt;
-      }
-      if (outcome instanceof RouteOutcome.Waiting waiting) {
-        waiting.outcome().cancel(false);
-      }
-      ranks.refused();
-      return 0;
-    }
-  }
 
   /**
    * Wraps a router.
@@ -148,7 +81,7 @@ public final class WhatIfRouter implements FleetRouter {
         throw new IllegalArgumentException(
             provider.name() + " needs " + missing + ", which virtual ranks do not have");
       }
-      this.others.add(new Other(provider, args.apply(provider), setup));
+      this.others.add(new AskedRouter(provider, args.apply(provider), setup));
     }
     for (int i = 0; fleet != null && i < fleet.ranks(); i++) {
       addToOthers(VirtualFleet.rank(i), fleet.capacity(setup.tokensPerBlock()));
@@ -360,7 +293,7 @@ public final class WhatIfRouter implements FleetRouter {
   }
 
   private void addToOthers(RankId rank, RankCapacity capacity) {
-    for (Other other : others) {
+    for (AskedRouter other : others) {
       other.ranks.add(rank, capacity.totalKvBlocks());
       other.safely(router -> router.addRank(rank, capacity));
     }
@@ -371,7 +304,7 @@ public final class WhatIfRouter implements FleetRouter {
     boolean removed = actual.removeRank(rank);
     synchronized (lock) {
       actualRanks.remove(rank);
-      for (Other other : fleet == null ? others : List.<Other>of()) {
+      for (AskedRouter other : fleet == null ? others : List.<AskedRouter>of()) {
         other.ranks.remove(rank);
         other.safely(router -> router.removeRank(rank));
       }

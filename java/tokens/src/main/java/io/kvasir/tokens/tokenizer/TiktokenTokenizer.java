@@ -52,10 +52,6 @@ final class TiktokenTokenizer extends SegmentableTokenizer {
       Path file, byte[] bytes, @Nullable TokenizerConfig config, String digest)
       throws TokenizerException {
     String name = String.valueOf(file.getFileName());
-    if (name.endsWith(".model") && isSentencePiece(bytes)) {
-      throw new TokenizerException(
-          file, "is a SentencePiece model, which needs the tokenizer.json that was made of it");
-    }
     TiktokenRanks ranks = TiktokenRanks.read(file, bytes);
     String tokenizerClass = config == null ? "" : config.tokenizerClass();
     TiktokenPattern pattern =
@@ -83,11 +79,6 @@ final class TiktokenTokenizer extends SegmentableTokenizer {
         pattern,
         AddedTokens.of(config.added(), reserved(pattern, ranks, config.added())),
         new Frame(ids(config.before()), ids(config.after())));
-  }
-
-  /** The first field of a SentencePiece model is a piece, a message of protobuf. */
-  private static boolean isSentencePiece(byte[] bytes) {
-    return bytes[0] == '\n';
   }
 
   private static List<AddedTokens.Token> reserved(

@@ -35,22 +35,30 @@ final class TokenizerFiles {
     byte[] bytes = read(file);
     MessageDigest digest = sha256();
     digest.update(bytes);
-    if (!file.toString().endsWith(".json")) {
-      Path beside = file.resolveSibling("tokenizer_config.json");
-      byte[] config = Files.exists(beside) ? read(beside) : null;
-      if (config != null) {
-        digest.update(config);
-      }
-      TokenizerConfig read =
-          config == null ? null : TokenizerConfig.read(beside, text(beside, config));
-      return TiktokenTokenizer.open(file, bytes, read, hex(digest));
+    String name = file.toString();
+    if (name.endsWith(".json")) {
+      return open(file, text(file, bytes), trial, hex(digest));
     }
-    String json = text(file, bytes);
+    Path beside = file.resolveSibling("tokenizer_config.json");
+    byte[] config = Files.exists(beside) ? read(beside) : null;
+    if (config != null) {
+      digest.update(config);
+    }
+    String settings = config == null ? null : text(beside, config);
+    if (name.endsWith(".model") && SentencePieceModel.begins(bytes)) {
+      return open(file, SentencePieceJson.of(file, bytes, settings), trial, hex(digest));
+    }
+    return TiktokenTokenizer.open(
+        file, bytes, settings == null ? null : TokenizerConfig.read(beside, settings), hex(digest));
+  }
+
+  private static SegmentableTokenizer open(Path file, String json, boolean trial, String digest)
+      throws TokenizerException {
     JsonStructure structure = JsonStructure.read(file, json);
     if (trial) {
-      TokenizerTrial.run(file, bytes);
+      TokenizerTrial.run(file, json.getBytes(StandardCharsets.UTF_8));
     }
-    return JsonTokenizer.open(file, json, structure, hex(digest));
+    return JsonTokenizer.open(file, json, structure, digest);
   }
 
   private static Path within(Path folder) throws TokenizerException {

@@ -14,7 +14,6 @@ import io.kvasir.gateway.keys.KeyRing;
 import io.kvasir.gateway.observe.AccessLog;
 import io.kvasir.gateway.observe.GatewayMetrics;
 import io.kvasir.gateway.observe.RecordedDecisions;
-import io.kvasir.gateway.observe.TrafficRecording;
 import io.kvasir.gateway.openai.OpenAiError;
 import io.kvasir.gateway.proxy.BodyThreads;
 import io.kvasir.gateway.proxy.GatewayHandler;
@@ -31,7 +30,6 @@ import io.kvasir.gateway.worker.DnsWorkers;
 import io.kvasir.gateway.worker.WorkerSpec;
 import io.vertx.core.Vertx;
 import java.io.IOException;
-import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
@@ -95,7 +93,7 @@ public final class Gateway implements AutoCloseable {
       EventPump pump,
       @Nullable ReplicaLink replicas,
       AccessLog log,
-      TrafficRecording recording,
+      GatewayOutputs outputs,
       Times times)
       throws IOException {
     this.settings = settings;
@@ -104,7 +102,7 @@ public final class Gateway implements AutoCloseable {
     this.replicas = replicas;
     this.log = log;
     this.loop = HttpFront.loop(vertx);
-    FleetAssembly assembly = new FleetAssembly(settings, pump, replicas, recording, loop);
+    FleetAssembly assembly = new FleetAssembly(settings, pump, replicas, outputs.recording(), loop);
     WorkerConnections ways = new WorkerConnections(settings.health(), vertx, times.clockNs());
     this.discovery =
         new DnsDiscovery(new DnsLookup(DnsLookup.OF_THE_MACHINE), settings.health().lookupMs());
@@ -135,7 +133,8 @@ public final class Gateway implements AutoCloseable {
             metrics,
             log,
             new RecordedDecisions(),
-            recording,
+            outputs.recording(),
+            outputs.telemetry().getTracer("io.kvasir.gateway"),
             times.clockNs());
     this.handler = new GatewayHandler(services);
     GatewayGauges gauges = new GatewayGauges(metrics);
@@ -184,9 +183,7 @@ public final class Gateway implements AutoCloseable {
    * @param local workers of this process, besides those of the settings; closed with the gateway,
    *     also if it does not start
    * @param models what makes tokens in this process, by model; not closed with the gateway
-   * @param accessLog receives a JSON line for each request, none if it is {@link
-   *     AccessLog#NOWHERE}; not closed with the gateway
-   * @param recording records what is served; not closed with the gateway
+   * @param outputs what it writes to; not closed with the gateway
    * @return the gateway
    * @throws IllegalArgumentException if the fleet router is unknown, does not fit the workers, or
    *     its settings are wrong
@@ -196,10 +193,9 @@ public final class Gateway implements AutoCloseable {
       GatewaySettings settings,
       List<LocalWorker> local,
       Map<String, ModelTokens> models,
-      OutputStream accessLog,
-      TrafficRecording recording)
+      GatewayOutputs outputs)
       throws IOException {
-    return start(settings, local, models, accessLog, recording, Times.REAL);
+    return start(settings, local, models, outputs, Times.REAL);
   }
 
   /** The same with other times. */
@@ -207,8 +203,7 @@ public final class Gateway implements AutoCloseable {
       GatewaySettings settings,
       List<LocalWorker> local,
       Map<String, ModelTokens> models,
-      OutputStream accessLog,
-      TrafficRecording recording,
+      GatewayOutputs outputs,
       Times times)
       throws IOException {
     for (boolean publishes : new boolean[] {false, true}) { // wrong args are refused before a start
@@ -217,13 +212,13 @@ public final class Gateway implements AutoCloseable {
       }
     }
     Vertx vertx = HttpFront.eventLoops(settings.eventLoops());
-    AccessLog log = new AccessLog(accessLog);
+    AccessLog log = new AccessLog(outputs.accessLog());
     EventPump pump = new EventPump();
     ReplicaLink replicas = null;
     Gateway gateway;
     try {
       replicas = link(settings.replicas(), pump);
-      gateway = new Gateway(settings, local, models, vertx, pump, replicas, log, recording, times);
+      gateway = new Gateway(settings, local, models, vertx, pump, replicas, log, outputs, times);
       CountDownLatch checked = new CountDownLatch(1);
       gateway.health.start(checked::countDown);
       gateway.planAlive();

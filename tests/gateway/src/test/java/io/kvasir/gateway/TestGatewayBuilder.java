@@ -18,6 +18,7 @@ import io.kvasir.gateway.worker.ApiKey;
 import io.kvasir.gateway.worker.DnsWorkers;
 import io.kvasir.gateway.worker.WorkerSpec;
 import io.kvasir.testing.harness.Await;
+import io.opentelemetry.api.OpenTelemetry;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
@@ -39,6 +40,7 @@ final class TestGatewayBuilder {
   private Map<String, Object> routerArgs = Map.of();
   private List<FleetRouterProvider> shadows = List.of();
   private VirtualFleet shadowFleet;
+  private OpenTelemetry telemetry = OpenTelemetry.noop();
   private int port;
   private int eventLoops = 2;
   private long maxBodyBytes = 8 << 20;
@@ -284,6 +286,12 @@ final class TestGatewayBuilder {
     return this;
   }
 
+  /** Receives the spans of requests. */
+  TestGatewayBuilder telemetry(OpenTelemetry to) {
+    telemetry = to;
+    return this;
+  }
+
   TestGateway start() {
     GatewaySettings settings =
         new GatewaySettings(
@@ -328,7 +336,12 @@ final class TestGatewayBuilder {
       AtomicLong clockNs = new AtomicLong(System.nanoTime());
       Gateway.Times times = new Gateway.Times(clockNs::get, tokensTimeoutMs);
       Gateway gateway =
-          Gateway.start(settings, local, models, new TestGateway.Lines(lines), recording, times);
+          Gateway.start(
+              settings,
+              local,
+              models,
+              new GatewayOutputs(new TestGateway.Lines(lines), recording, telemetry),
+              times);
       return new TestGateway(gateway, lines, clockNs);
     } catch (IOException e) {
       throw new UncheckedIOException(e);

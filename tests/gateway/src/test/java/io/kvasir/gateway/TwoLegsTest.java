@@ -43,9 +43,13 @@ class TwoLegsTest {
         + "}";
   }
 
+  /** A prefill worker's answer, which hands its blocks over. */
+  static String prefilled() {
+    return prefilled("\"kv_transfer_params\":" + PARAMS);
+  }
+
   private static ScriptedEngine prefill() {
-    return ScriptedEngine.start(
-        (request, link) -> link.json(200, prefilled("\"kv_transfer_params\":" + PARAMS)));
+    return ScriptedEngine.start((request, link) -> link.json(200, prefilled()));
   }
 
   @Test

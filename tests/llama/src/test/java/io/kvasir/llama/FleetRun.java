@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.kvasir.embedded.ModelEngineSettings;
 import io.kvasir.exchange.http.HttpFront;
 import io.kvasir.gateway.Gateway;
+import io.kvasir.gateway.GatewayOutputs;
 import io.kvasir.gateway.GatewaySettings;
 import io.kvasir.gateway.LocalWorker;
 import io.kvasir.gateway.disagg.DisaggSettings;
@@ -17,6 +18,7 @@ import io.kvasir.gateway.proxy.PassPaths;
 import io.kvasir.gateway.proxy.ProxySettings;
 import io.kvasir.gateway.route.BreakerSettings;
 import io.kvasir.gateway.route.Shares;
+import io.opentelemetry.api.OpenTelemetry;
 import java.io.OutputStream;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -69,8 +71,8 @@ final class FleetRun {
             settings(args[1]),
             workers,
             Map.of(),
-            OutputStream.nullOutputStream(),
-            TrafficRecording.NONE)) {
+            new GatewayOutputs(
+                OutputStream.nullOutputStream(), TrafficRecording.NONE, OpenTelemetry.noop()))) {
       FleetRun run = new FleetRun(gateway);
       if (args[2].equals("cold")) {
         run.coldPrompts();

@@ -26,6 +26,7 @@ import io.kvasir.embedded.ModelEngineSettings;
 import io.kvasir.embedded.ranks.EmbeddedSettings;
 import io.kvasir.engine.execute.RankPools;
 import io.kvasir.gateway.Gateway;
+import io.kvasir.gateway.GatewayOutputs;
 import io.kvasir.gateway.GatewaySettings;
 import io.kvasir.gateway.LocalWorker;
 import io.kvasir.gateway.observe.AccessLog;
@@ -84,6 +85,13 @@ public final class ServeCommand extends DeclaredOptions implements Callable<Inte
   private final Declared<String> accessLog =
       text("--access-log", "FILE", "-")
           .help(37, "A JSON line for each request: a file, - for standard output, or none");
+
+  private final Declared<String> traces =
+      text(ExportedTraces.OPTION, "URL", null)
+          .help(
+              37,
+              "A collector that receives the spans of requests, by OTLP over HTTP, such as"
+                  + " http://localhost:4318/v1/traces (default: none).");
 
   private final Declared<Path> record =
       path("--record")
@@ -196,9 +204,12 @@ public final class ServeCommand extends DeclaredOptions implements Callable<Inte
     Thread.UncaughtExceptionHandler before = Thread.getDefaultUncaughtExceptionHandler();
     Thread.setDefaultUncaughtExceptionHandler(UntilSignal.lastResort(console));
     try (ModelTokenizers tokenizers = ModelTokenizers.open(tokenizer.folders());
+        ExportedTraces exported =
+            traces.isGiven() ? ExportedTraces.to(traces.value()) : ExportedTraces.none();
         OutputStream log = openLog();
         TrafficRecording recording = openRecording()) {
-      try (Gateway gateway = start(settings, local.get(), tokenizers.models(), log, recording)) {
+      GatewayOutputs outputs = new GatewayOutputs(log, recording, exported.telemetry());
+      try (Gateway gateway = start(settings, local.get(), tokenizers.models(), outputs)) {
         Runnable announce =
             () -> {
               announce(settings, gateway, workers);
@@ -272,11 +283,10 @@ public final class ServeCommand extends DeclaredOptions implements Callable<Inte
       GatewaySettings settings,
       List<LocalWorker> local,
       Map<String, ModelTokens> tokenizers,
-      OutputStream log,
-      TrafficRecording recording)
+      GatewayOutputs outputs)
       throws IOException {
     try {
-      return Gateway.start(settings, local, tokenizers, log, recording);
+      return Gateway.start(settings, local, tokenizers, outputs);
     } catch (IllegalArgumentException e) {
       throw new UsageException(
           FleetOptions.ROUTER, "or " + FleetOptions.ARGS + " is wrong: " + e.getMessage());

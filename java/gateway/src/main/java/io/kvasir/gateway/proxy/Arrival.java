@@ -151,6 +151,7 @@ final class Arrival {
   }
 
   private void read(ContentCodings codings) {
+    tally.trace().step("body");
     shared.reading().incrementAndGet();
     BodyIntake.start(
         exchange,
@@ -367,6 +368,8 @@ final class Arrival {
       run.split(placing.prefills(prefills, fleet));
     }
     shared.runs().add(run);
+    inbound.trace(tally.trace());
+    tally.trace().step("admission");
     run.start();
   }
 

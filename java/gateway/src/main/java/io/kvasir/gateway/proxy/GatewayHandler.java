@@ -105,15 +105,7 @@ public final class GatewayHandler implements Consumer<Exchange> {
     }
     Endpoint endpoint = Endpoint.of(path, services.settings().passPaths());
     String id = RequestIds.of(exchange.headers().get(ForwardedHeaders.REQUEST_ID));
-    Tally tally =
-        new Tally(
-            id,
-            exchange,
-            endpoint == null ? "none" : endpoint.id(),
-            services.metrics(),
-            services.log(),
-            services.decisions(),
-            services.recording());
+    Tally tally = new Tally(id, exchange, endpoint, services);
     exchange.onOver(tally::abandon); // whatever fails, the request ends with its exchange
     KeyUse key = services.keys().take(exchange.headers());
     if (key == null && !services.keys().isOpen()) {

@@ -33,6 +33,7 @@ final class Inbound {
   private final boolean injectsUsage;
   private @Nullable PromptTokens tokens;
   private Witness client = UNKNOWN;
+  private RequestTrace trace = RequestTrace.NONE;
   private boolean passesTransfer;
 
   /**
@@ -78,6 +79,16 @@ final class Inbound {
 
   Endpoint endpoint() {
     return endpoint;
+  }
+
+  /** Has spans of the request, where it is traced. */
+  void trace(RequestTrace spans) {
+    trace = spans;
+  }
+
+  /** The request's spans. */
+  RequestTrace trace() {
+    return trace;
   }
 
   String method() {

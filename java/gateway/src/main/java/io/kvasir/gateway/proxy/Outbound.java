@@ -27,6 +27,7 @@ final class Outbound {
    */
   static UpstreamRequest request(Inbound inbound, ChosenTarget choice) {
     Headers headers = ForwardedHeaders.request(inbound.head(), inbound.id());
+    inbound.trace().passOn(headers);
     FleetWorker worker = choice.worker();
     Steering steering =
         choice.dpRank() < 0 ? Steering.NONE : worker.steering(inbound.endpoint().path());

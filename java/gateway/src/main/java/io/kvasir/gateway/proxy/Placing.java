@@ -130,6 +130,7 @@ final class Placing {
    * @param result receives the choice or a refusal, at once or after a wait, on the event loop
    */
   void choose(Result result) {
+    inbound.trace().step("route");
     if (fleet == null || !inbound.endpoint().generates()) {
       candidates.chooseByLoad(leg, result);
     } else if (candidates.ownerRefuses()) {
@@ -241,6 +242,7 @@ final class Placing {
   private void ask(ModelFleet among, TokenQuestions.Prepared prepared, Result result) {
     Wait wait = new Wait();
     result.onWaiting(wait);
+    inbound.trace().step("tokens");
     services
         .tokens()
         .ask(
@@ -248,6 +250,7 @@ final class Placing {
             loop,
             found -> {
               if (!wait.isCancelled()) {
+                inbound.trace().step("route");
                 inbound.tokens(found);
                 count(among, found.missing());
                 if (found.ids() != null && found.ids().size() == 1) {
@@ -307,6 +310,7 @@ final class Placing {
           result.onChosen(choice);
         }
       } else if (outcome instanceof RouteOutcome.Waiting waiting) {
+        inbound.trace().step("queue");
         result.onQueued(
             () -> {
               wait.run();

@@ -14,6 +14,7 @@ import io.kvasir.gateway.route.ModelFleets;
 import io.kvasir.gateway.route.RetryBudget;
 import io.kvasir.gateway.route.Shares;
 import io.kvasir.gateway.tokens.TokenQuestions;
+import io.opentelemetry.api.trace.Tracer;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -35,6 +36,7 @@ import org.slf4j.LoggerFactory;
  * @param log the access log
  * @param decisions the last decisions
  * @param recording records what is served
+ * @param tracer makes the spans of requests
  * @param clockNs the time by which workers rest, in nanoseconds
  */
 public record Services(
@@ -51,6 +53,7 @@ public record Services(
     AccessLog log,
     RecordedDecisions decisions,
     TrafficRecording recording,
+    Tracer tracer,
     LongSupplier clockNs) {
 
   private static final Logger LOG = LoggerFactory.getLogger(Services.class);

@@ -7,7 +7,6 @@ import io.kvasir.fleet.router.LatencyTargets;
 import io.kvasir.gateway.observe.AccessLog;
 import io.kvasir.gateway.observe.GatewayMetrics;
 import io.kvasir.gateway.observe.RecordedDecision;
-import io.kvasir.gateway.observe.RecordedDecisions;
 import io.kvasir.gateway.observe.TargetMetrics;
 import io.kvasir.gateway.observe.TrafficRecording;
 import io.kvasir.model.Errors;
@@ -39,6 +38,7 @@ final class Tally {
   private final AccessLog log;
   private final Decided decided;
   private final TrafficRecording recording;
+  private final RequestTrace trace;
 
   private String model = "";
   private LatencyTargets targets = LatencyTargets.NONE;
@@ -61,14 +61,8 @@ final class Tally {
   private @Nullable KeyAccount account;
   private boolean closed;
 
-  Tally(
-      String id,
-      Exchange exchange,
-      String endpoint,
-      GatewayMetrics metrics,
-      AccessLog log,
-      RecordedDecisions decisions,
-      TrafficRecording recording) {
+  /** Begins with a request; the endpoint is null for a path that is not served. */
+  Tally(String id, Exchange exchange, @Nullable Endpoint asked, Services services) {
     this.id = id;
     this.client = exchange.remote();
     this.protocol = exchange.protocol();
@@ -76,11 +70,12 @@ final class Tally {
     String target = exchange.target();
     int query = target.indexOf('?');
     this.path = query < 0 ? target : target.substring(0, query);
-    this.endpoint = endpoint;
-    this.metrics = metrics;
-    this.log = log;
-    this.decided = new Decided(decisions, id, endpoint);
-    this.recording = recording;
+    this.endpoint = asked == null ? "none" : asked.id();
+    this.metrics = services.metrics();
+    this.log = services.log();
+    this.decided = new Decided(services.decisions(), id, endpoint);
+    this.recording = services.recording();
+    this.trace = RequestTrace.begin(services.tracer(), exchange, asked, path, id);
   }
 
   String id() {
@@ -89,6 +84,11 @@ final class Tally {
 
   long arrivedNs() {
     return arrivedNs;
+  }
+
+  /** The request's spans. */
+  RequestTrace trace() {
+    return trace;
   }
 
   /** The request has a key. */
@@ -125,6 +125,7 @@ final class Tally {
     placedNs = System.nanoTime();
     target = null;
     decided.answering(placed, attempts, model, streamed);
+    trace.onAnswering(placed, attempts, prefill != null);
   }
 
   /**
@@ -133,6 +134,7 @@ final class Tally {
   void onPrefillSent(ChosenTarget placed, boolean corrects) {
     RecordedDecision decision = decided.prefill(placed, model, streamed);
     prefill = new PrefillTally(placed, decision, corrects, System.nanoTime());
+    trace.onPrefilling(placed);
   }
 
   /** The prefill worker has answered; {@code cached} by its usage, negative if it states none. */
@@ -141,6 +143,7 @@ final class Tally {
       long nowNs = System.nanoTime();
       prefill.onAnswered(nowNs, cached);
       metrics.onLeg("prefill", prefill.choice().worker().name(), nowNs - prefill.sentNs());
+      trace.onPrefilled(cached);
     }
   }
 
@@ -151,11 +154,13 @@ final class Tally {
     if (prefill != null) {
       prefill.decision().onFailed(reason);
     }
+    trace.onPrefillFailed(reason);
     prefill = null;
   }
 
   /** The KV of the prefill worker is not used. */
   void onPrefillGivenUp() {
+    trace.onPrefillFailed("given_up");
     prefill = null;
   }
 
@@ -174,6 +179,7 @@ final class Tally {
     dpRank = rank;
     target = null;
     decided.onRank(rank);
+    trace.onRank(rank);
   }
 
   int dpRank() {
@@ -188,6 +194,7 @@ final class Tally {
       metrics.onFailedAttempt(failed.worker().name(), reason);
       failures.add(new FailedAttempt(failed.worker().name(), dpRank, reason));
       decided.onFailed(reason);
+      trace.onFailed(reason);
     }
   }
 
@@ -217,6 +224,7 @@ final class Tally {
     if (firstEventNs == 0) {
       firstEventNs = nowNs;
       decided.onFirstToken(nowNs);
+      trace.onFirstToken();
       if (to != null) {
         to.onFirstEvent(nowNs - arrivedNs);
       }
@@ -299,6 +307,9 @@ final class Tally {
         record(nowNs);
       }
     }
+    long ttftNs = firstEventNs == 0 ? -1 : firstEventNs - arrivedNs;
+    trace.end(
+        status, model, error, promptTokens, cachedTokens, outputTokens, ttftNs, nowNs - arrivedNs);
     log.add(json -> write(json, status, nowNs));
   }
 

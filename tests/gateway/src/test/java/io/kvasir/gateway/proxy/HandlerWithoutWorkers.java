@@ -18,6 +18,7 @@ import io.kvasir.gateway.route.RetryBudget;
 import io.kvasir.gateway.route.Shares;
 import io.kvasir.gateway.tokens.TokenQuestions;
 import io.netty.buffer.ByteBuf;
+import io.opentelemetry.api.OpenTelemetry;
 import java.io.OutputStream;
 import java.lang.reflect.Proxy;
 import java.util.List;
@@ -85,6 +86,7 @@ final class HandlerWithoutWorkers {
             new AccessLog(OutputStream.nullOutputStream()),
             new RecordedDecisions(),
             TrafficRecording.NONE,
+            OpenTelemetry.noop().getTracer("test"),
             System::nanoTime));
   }
 

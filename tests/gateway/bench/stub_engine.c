@@ -45,6 +45,7 @@ static struct {
   struct pace pace;
   const char *model;
   int64_t idle_ns;
+  bool tokenizes;
   struct stub_stats stats;
 } stub;
 
@@ -100,6 +101,9 @@ static bool flush(struct connection *connection) {
 static void read_head(struct connection *connection) {
   const struct http_reader *reader = &connection->reader;
   connection->route = request_read(reader, &stub.pace, &connection->completion);
+  if (connection->route == ROUTE_TOKENIZE && !stub.tokenizes) {
+    connection->route = ROUTE_NONE;
+  }
   connection->closes = reader->closes;
   size_t size;
   if (http_field(reader, "expect", &size) != NULL) {
@@ -327,6 +331,7 @@ static void run(int listener) {
 
 int main(int argc, char **argv) {
   double port = 0, seconds = 0, idle_seconds = 5, chunks = 10, interval_ms = 20, first_ms = 20;
+  double tokenizes = 1;
   stub.model = "stub-model";
   const struct option_spec options[] = {{"port", &port, NULL},
                                         {"seconds", &seconds, NULL},
@@ -334,11 +339,13 @@ int main(int argc, char **argv) {
                                         {"chunks", &chunks, NULL},
                                         {"interval-ms", &interval_ms, NULL},
                                         {"first-ms", &first_ms, NULL},
+                                        {"tokenizes", &tokenizes, NULL},
                                         {"model", NULL, &stub.model},
                                         {NULL, NULL, NULL}};
   parse_options(argc, argv, 1, options);
   stub.pace = (struct pace){(int)chunks, (int64_t)(first_ms * NS_PER_MS),
                             (int64_t)(interval_ms * NS_PER_MS)};
+  stub.tokenizes = tokenizes != 0;
   stub.idle_ns = (int64_t)(idle_seconds * NS_PER_S);
   stub.epoll = epoll_create1(EPOLL_CLOEXEC);
   if (seconds > 0) {

@@ -85,8 +85,15 @@ final class RequestTrace {
 
   /** The next step in the gateway begins. */
   void step(String name) {
+    endStep();
+    if (request.isRecording()) {
+      step = child(name, SpanKind.INTERNAL);
+    }
+  }
+
+  private void endStep() {
     step.end();
-    step = request.isRecording() ? child(name, SpanKind.INTERNAL) : Span.getInvalid();
+    step = Span.getInvalid();
   }
 
   private Span child(String name, SpanKind kind) {
@@ -94,19 +101,20 @@ final class RequestTrace {
   }
 
   private Span attempt(String name, ChosenTarget choice, int number) {
-    step.end();
+    endStep();
+    if (!request.isRecording()) {
+      return request; // its engine must know that nothing is recorded
+    }
     Span span = child(name, SpanKind.CLIENT);
-    if (span.isRecording()) {
-      span.setAttribute("kvasir.worker_id", choice.worker().name());
-      span.setAttribute("kvasir.dp_rank", AccessLine.rankId(choice.dpRank()));
-      span.setAttribute("kvasir.reason", choice.reason());
-      span.setAttribute("kvasir.matched_tokens", choice.matchedTokens());
-      span.setAttribute("kvasir.attempt", number);
-      if (!choice.worker().spec().isInProcess()) {
-        URI url = choice.worker().spec().url();
-        span.setAttribute("server.address", url.getHost());
-        span.setAttribute("server.port", url.getPort());
-      }
+    span.setAttribute("kvasir.worker_id", choice.worker().name());
+    span.setAttribute("kvasir.dp_rank", AccessLine.rankId(choice.dpRank()));
+    span.setAttribute("kvasir.reason", choice.reason());
+    span.setAttribute("kvasir.matched_tokens", choice.matchedTokens());
+    span.setAttribute("kvasir.attempt", number);
+    if (!choice.worker().spec().isInProcess()) {
+      URI url = choice.worker().spec().url();
+      span.setAttribute("server.address", url.getHost());
+      span.setAttribute("server.port", url.getPort());
     }
     return span;
   }
@@ -182,7 +190,7 @@ final class RequestTrace {
       long output,
       long ttftNs,
       long totalNs) {
-    step.end();
+    endStep();
     prefill.end();
     answer.end();
     if (request.isRecording()) {

@@ -2,8 +2,10 @@ package io.kvasir.tokens;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.kvasir.gateway.tokens.ModelTokens;
+import io.kvasir.gateway.tokens.OwnPrompt;
 import io.kvasir.tokens.chat.ChatInput;
 import io.kvasir.tokens.chat.ChatReader;
+import io.kvasir.tokens.chat.OtherParts;
 import io.kvasir.tokens.chat.UnclearRequestException;
 import io.kvasir.tokens.template.ChatTemplates;
 import io.kvasir.tokens.template.JinjaChatTemplate;
@@ -45,6 +47,16 @@ final class FolderTokens implements ModelTokens {
   private static final long QUIET_NS = TimeUnit.MINUTES.toNanos(1);
   private static final int SHOWN_FRAMES = 8;
   private static final String COMPLETIONS = "/v1/completions";
+  private static final String CHAT = "/v1/chat/completions";
+
+  /** Characters of no text, whose first bytes differ. */
+  private static final String ONE = "\ue000";
+
+  private static final String ANOTHER = "\uf8ff";
+
+  /** About as many as a picture of a million pixels takes. */
+  private static final int TOKENS_OF_PART = 1_024;
+
   private static final ObjectMapper JSON = new ObjectMapper();
 
   /** Models whose engines have code of their own for chats. */
@@ -125,7 +137,7 @@ final class FolderTokens implements ModelTokens {
   }
 
   @Override
-  public boolean make(String path, byte[] body, Consumer<int @Nullable []> then) {
+  public boolean make(String path, byte[] body, Consumer<@Nullable OwnPrompt> then) {
     if (!bytes.tryAcquire(body.length)) {
       return false;
     }
@@ -133,7 +145,7 @@ final class FolderTokens implements ModelTokens {
     boolean runs =
         pool.tryRun(
             () -> {
-              int[] tokens = null;
+              OwnPrompt tokens = null;
               try {
                 tokens = tokens(path, body, sinceNs + MAX_WAIT_NS);
               } finally {
@@ -148,7 +160,7 @@ final class FolderTokens implements ModelTokens {
   }
 
   /** The tokens of a request; null if they cannot be made. */
-  private int @Nullable [] tokens(String path, byte[] body, long deadlineNs) {
+  private @Nullable OwnPrompt tokens(String path, byte[] body, long deadlineNs) {
     if (System.nanoTime() - deadlineNs > 0) {
       return null; // it has waited too long
     }
@@ -176,22 +188,58 @@ final class FolderTokens implements ModelTokens {
     return null;
   }
 
-  private int @Nullable [] ofText(Map<String, Object> request, long deadlineNs)
+  private @Nullable OwnPrompt ofText(Map<String, Object> request, long deadlineNs)
       throws TokenizerException {
     boolean adds = !Boolean.FALSE.equals(request.get("add_special_tokens"));
     if (request.get("truncate_prompt_tokens") != null) {
       return null;
     }
     return request.get("prompt") instanceof String text
-        ? tokenizer.encode(text, adds, deadlineNs)
+        ? OwnPrompt.of(tokenizer.encode(text, adds, deadlineNs))
         : null;
   }
 
-  private int @Nullable [] ofChat(String path, Map<String, Object> request, long deadlineNs)
+  private @Nullable OwnPrompt ofChat(String path, Map<String, Object> request, long deadlineNs)
       throws UnclearRequestException, TokenizerException {
     if (templates == null) {
       return null;
     }
+    OtherParts others = OtherParts.of(request);
+    return others == null
+        ? OwnPrompt.of(rendered(templates, path, request, deadlineNs))
+        : upToOthers(templates, path, request.get("tools") != null, others, deadlineNs);
+  }
+
+  /**
+   * The tokens of a chat with parts that are no text. Those in front of the first one are what two
+   * renderings with other contents in its place have in common. Behind them are ids that no text
+   * has, as many as such parts usually take, and those of the rest.
+   */
+  private @Nullable OwnPrompt upToOthers(
+      ChatTemplates templates, String path, boolean tools, OtherParts others, long deadlineNs)
+      throws UnclearRequestException, TokenizerException {
+    boolean marks = path.equals(CHAT) && templates.choose(tools).readsParts();
+    int[] ids =
+        rendered(templates, path, marks ? others.marked() : others.withText(ONE), deadlineNs);
+    int[] other = rendered(templates, path, others.withText(ANOTHER), deadlineNs);
+    int common = Arrays.mismatch(ids, other);
+    if (common < 0) {
+      return null; // the template leaves such parts out
+    }
+    int exact = marks ? common : tokenizer.settled(ids, common);
+    int standIns = others.count() * TOKENS_OF_PART;
+    int[] all = new int[ids.length + standIns];
+    System.arraycopy(ids, 0, all, 0, exact);
+    for (int i = 0; i < standIns; i++) {
+      all[exact + i] = Long.hashCode(others.hash() + i) | Integer.MIN_VALUE;
+    }
+    System.arraycopy(ids, exact, all, exact + standIns, ids.length - exact);
+    return new OwnPrompt(all, exact);
+  }
+
+  private int[] rendered(
+      ChatTemplates templates, String path, Map<String, Object> request, long deadlineNs)
+      throws UnclearRequestException, TokenizerException {
     Object stated = request.get("add_special_tokens");
     boolean adds = stated == null ? path.equals(RESPONSES) : Boolean.TRUE.equals(stated);
     JinjaChatTemplate template = templates.choose(request.get("tools") != null);

@@ -2,6 +2,7 @@ package io.kvasir.gateway;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.kvasir.gateway.tokens.ModelTokens;
+import io.kvasir.gateway.tokens.OwnPrompt;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -16,6 +17,10 @@ final class BorrowedTokens implements ModelTokens {
   private final List<String> paths;
   final AtomicInteger made = new AtomicInteger();
   volatile int wrongFrom = Integer.MAX_VALUE;
+
+  /** How many tokens are said to be the engine's. */
+  volatile int exact = Integer.MAX_VALUE;
+
   volatile boolean full;
   volatile boolean silent;
   volatile boolean unclear;
@@ -36,7 +41,7 @@ final class BorrowedTokens implements ModelTokens {
   }
 
   @Override
-  public boolean make(String path, byte[] body, Consumer<int @Nullable []> then) {
+  public boolean make(String path, byte[] body, Consumer<@Nullable OwnPrompt> then) {
     if (full) {
       return false;
     }
@@ -52,7 +57,7 @@ final class BorrowedTokens implements ModelTokens {
               }
               made.incrementAndGet();
               if (!silent) {
-                then.accept(unclear ? null : tokens);
+                then.accept(unclear ? null : new OwnPrompt(tokens, Math.min(exact, tokens.length)));
               }
             });
     thread.start();

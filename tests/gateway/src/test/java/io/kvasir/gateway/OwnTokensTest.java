@@ -153,6 +153,27 @@ class OwnTokensTest {
     }
   }
 
+  /** Of a prompt with an image, the tokens up to it are compared. */
+  @Test
+  void whatStandsForAnImageIsNotCompared() {
+    try (StandInServer engine = StandInServer.rendering(1);
+        StandInServer renderer = StandInServer.rendering(1)) {
+      BorrowedTokens tokens = new BorrowedTokens(renderer, "/v1/messages", "/v1/chat/completions");
+      tokens.exact = 20;
+      tokens.wrongFrom = 20;
+      try (TestGateway gateway = gateway(engine, tokens)) {
+        for (int i = 0; i < 4; i++) {
+          ask(gateway);
+        }
+        tokens.wrongFrom = 19;
+        ask(gateway);
+        Await.until("a difference", () -> different(gateway) == 1);
+        assertThat(equal(gateway)).isZero();
+        assertThat(ranks(gateway).at("/own_tokens/0/differs_at").asText()).startsWith("token 19 ");
+      }
+    }
+  }
+
   @Test
   void withoutAnEngineToAskItsOwnTokensCount() {
     try (StandInServer engine = StandInServer.start(EngineFlavor.VLLM, 2);

@@ -170,6 +170,19 @@ class TracesTest {
   }
 
   @Test
+  void spansHaveNeitherTextsNorKeys() {
+    try (ScriptedEngine engine = ScriptedEngine.good();
+        TestGateway gateway = TestGateway.of(engine).telemetry(telemetry).start()) {
+      String hidden = ASK.replace("\"Hi\"", "\"a private text\"");
+      assertThat(hidden).contains("a private text");
+      String query = CHAT + "?api_key=sk-in-query";
+      assertThat(gateway.post(query, hidden, "Authorization: Bearer sk-in-field").status())
+          .isEqualTo(200);
+      assertThat(spans().toString()).doesNotContain("private", "sk-in").contains(CHAT);
+    }
+  }
+
+  @Test
   void aRefusedRequestIsASpanToo() {
     try (ScriptedEngine engine = ScriptedEngine.good();
         TestGateway gateway = TestGateway.of(engine).telemetry(telemetry).start()) {

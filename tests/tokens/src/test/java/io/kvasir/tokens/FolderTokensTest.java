@@ -5,12 +5,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.kvasir.gateway.tokens.ModelTokens;
 import io.kvasir.gateway.tokens.ModelTokensProvider;
+import io.kvasir.gateway.tokens.OwnPrompt;
 import io.kvasir.tokens.tokenizer.ModelTokenizer;
 import io.kvasir.tokens.tokenizer.TinyFolders;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
 import java.util.ServiceLoader;
 import java.util.concurrent.CompletableFuture;
@@ -32,11 +34,20 @@ class FolderTokensTest {
     return ServiceLoader.load(ModelTokensProvider.class).findFirst().orElseThrow().open(folder);
   }
 
-  private static int[] make(ModelTokens tokens, String path, String body) {
-    CompletableFuture<Optional<int[]>> made = new CompletableFuture<>();
+  private static OwnPrompt prompt(ModelTokens tokens, String path, String body) {
+    CompletableFuture<Optional<OwnPrompt>> made = new CompletableFuture<>();
     byte[] json = body.replace('\'', '"').getBytes(StandardCharsets.UTF_8);
-    assertThat(tokens.make(path, json, ids -> made.complete(Optional.ofNullable(ids)))).isTrue();
+    assertThat(tokens.make(path, json, own -> made.complete(Optional.ofNullable(own)))).isTrue();
     return made.join().orElse(null);
+  }
+
+  private static int[] make(ModelTokens tokens, String path, String body) {
+    OwnPrompt prompt = prompt(tokens, path, body);
+    if (prompt == null) {
+      return null;
+    }
+    assertThat(prompt.exact()).isEqualTo(prompt.ids().length);
+    return prompt.ids();
   }
 
   private int[] encoded(String text) throws Exception {
@@ -83,6 +94,65 @@ class FolderTokensTest {
       assertThat(make(tokens, "/v1/messages", "{'messages':7}")).isNull();
       assertThat(tokens.place(expected, expected.length - 1)).isEqualTo("segment 6");
       assertThat(tokens.serves("/v1/embeddings")).isFalse();
+    }
+  }
+
+  /** A template that has a mark for images, as those of models that see have. */
+  private static final String SEES =
+      "{%- for m in messages %}{{ '<|im_start|>' + m.role + '\\n' }}{%- for p in m.content %}"
+          + "{%- if p.type == 'image' %}{{ '<|im_start|>image' }}{%- else %}{{ p.text }}{%- endif %}"
+          + "{%- endfor %}{{ '<|im_end|>\\n' }}{%- endfor %}"
+          + "{%- if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}";
+
+  private static final String SHOWS =
+      "{'messages':[{'role':'system','content':'Be brief.'},{'role':'user','content':["
+          + "{'type':'text','text':'the dog'},"
+          + "{'type':'image_url','image_url':{'url':'data:image/png;base64,AAAA'}},"
+          + "{'type':'text','text':'what?'}]}]}";
+
+  @Test
+  void aPromptIsExactUpToItsFirstImage() throws Exception {
+    String head = "<|im_start|>system\nBe brief.<|im_end|>\n<|im_start|>user\n";
+    TinyFolders.write(folder, SEES);
+    int[] before = encoded(head + "the dog");
+    try (ModelTokens tokens = open(folder)) {
+      OwnPrompt prompt = prompt(tokens, "/v1/chat/completions", SHOWS);
+      assertThat(prompt.ids()).startsWith(before);
+      assertThat(prompt.exact()).isEqualTo(before.length);
+      assertThat(prompt.ids().length).isGreaterThan(before.length + 1_024);
+      assertThat(prompt.ids()[before.length]).isNegative();
+      // the same image is the same prompt, another one another
+      assertThat(prompt(tokens, "/v1/chat/completions", SHOWS).ids()).isEqualTo(prompt.ids());
+      assertThat(prompt(tokens, "/v1/chat/completions", SHOWS.replace("AAAA", "AAAB")).ids())
+          .isNotEqualTo(prompt.ids())
+          .startsWith(before);
+    }
+  }
+
+  /** Where a model's mark for images stands in a text is not known: its message is left out. */
+  @Test
+  void withoutAMarkAPromptIsExactUpToTheMessageWithAnImage() throws Exception {
+    TinyFolders.write(folder, TEMPLATE);
+    int[] before = encoded("<|im_start|>system\nBe brief.<|im_end|>\n<|im_start|>");
+    String anthropic =
+        "{'system':'Be brief.','messages':[{'role':'user','content':[{'type':'text','text':'the dog'},"
+            + "{'type':'image','source':{'type':'base64','media_type':'image/png','data':'AA'}}]}]}";
+    String result =
+        "{'system':'Be brief.','messages':[{'role':'user','content':[{'type':'tool_result',"
+            + "'tool_use_id':'t','content':[{'type':'image','source':{'type':'url','url':'u'}}]}]}]}";
+    String response =
+        "{'instructions':'Be brief.','input':[{'role':'user','content':[{'type':'input_text',"
+            + "'text':'the dog'},{'type':'input_image','image_url':'u'}]}]}";
+    try (ModelTokens tokens = open(folder)) {
+      for (OwnPrompt prompt :
+          List.of(
+              prompt(tokens, "/v1/chat/completions", SHOWS),
+              prompt(tokens, "/v1/messages", anthropic),
+              prompt(tokens, "/v1/messages", result),
+              prompt(tokens, "/v1/responses", response))) {
+        assertThat(prompt.ids()).startsWith(before);
+        assertThat(prompt.exact()).isEqualTo(before.length);
+      }
     }
   }
 

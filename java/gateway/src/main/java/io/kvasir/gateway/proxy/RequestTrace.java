@@ -114,7 +114,9 @@ final class RequestTrace {
     if (!choice.worker().spec().isInProcess()) {
       URI url = choice.worker().spec().url();
       span.setAttribute("server.address", url.getHost());
-      span.setAttribute("server.port", url.getPort());
+      if (url.getPort() > 0) {
+        span.setAttribute("server.port", url.getPort());
+      }
     }
     return span;
   }

@@ -29,7 +29,7 @@ public interface ModelTokens extends AutoCloseable {
    *     request's cannot be made
    * @return false if too many wait already; {@code then} does not run
    */
-  boolean make(String path, byte[] body, Consumer<int @Nullable []> then);
+  boolean make(String path, byte[] body, Consumer<@Nullable OwnPrompt> then);
 
   /**
    * Where a token stands in its prompt, in words without any text of the prompt.

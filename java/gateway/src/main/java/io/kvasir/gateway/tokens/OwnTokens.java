@@ -115,7 +115,7 @@ public final class OwnTokens {
     private final TokenParity.Mode mode;
     private final Engine engine;
     private final Consumer<PromptTokens> then;
-    private int @Nullable [] own;
+    private @Nullable OwnPrompt own;
     private boolean ownIsOver;
     private @Nullable PromptTokens ofEngine;
     private boolean fresh;
@@ -140,17 +140,17 @@ public final class OwnTokens {
       limit = timer;
     }
 
-    void onOwn(int @Nullable [] ids) {
+    void onOwn(@Nullable OwnPrompt made) {
       if (ownIsOver) {
         return;
       }
       ownIsOver = true;
-      own = ids;
+      own = made;
       if (limit != null) {
         limit.cancel();
       }
       if (own != null && mode != TokenParity.Mode.BOTH) {
-        pass(PromptTokens.given(List.of(own)));
+        pass(PromptTokens.given(List.of(own.ids())));
       }
       if (own == null && !asks) {
         askEngine();
@@ -176,7 +176,7 @@ public final class OwnTokens {
           compare(own, found.ids().get(0));
         }
       } else if (own != null) {
-        pass(PromptTokens.given(List.of(own)));
+        pass(PromptTokens.given(List.of(own.ids())));
       } else if (ownIsOver) {
         pass(found);
       }
@@ -189,10 +189,14 @@ public final class OwnTokens {
       }
     }
 
-    private void compare(int[] mine, int[] engine) {
-      int at = Arrays.mismatch(mine, engine);
+    private void compare(OwnPrompt made, int[] engine) {
+      int[] mine = made.ids();
+      int most = made.isExact() ? engine.length : Math.min(made.exact(), engine.length);
+      int at = Arrays.mismatch(mine, 0, made.exact(), engine, 0, most);
       if (at < 0) {
-        parity.onEqual();
+        if (made.isExact()) {
+          parity.onEqual();
+        }
         return;
       }
       String where =

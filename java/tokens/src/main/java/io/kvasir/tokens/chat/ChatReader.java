@@ -12,7 +12,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads requests as vLLM does before it renders them. Where the prompt depends on anything but the
- * request, such as images or stored responses, the request is unclear. Stateless.
+ * request, such as stored responses, the request is unclear; {@link OtherParts} are to be replaced
+ * before. Stateless.
  */
 public final class ChatReader {
 
@@ -157,24 +158,24 @@ public final class ChatReader {
   private static Object content(@Nullable Object content, boolean parts)
       throws UnclearRequestException {
     List<String> texts = new ArrayList<>();
-    if (content instanceof String text) {
-      texts.add(text);
-    } else if (content != null) {
-      for (Object part : JsonFields.list("content", content)) {
-        texts.add(part instanceof String text ? text : text(JsonFields.object("a part", part)));
-      }
-    }
-    if (!parts) {
-      return String.join("\n", texts);
-    }
     List<Object> wrapped = new ArrayList<>();
-    for (String text : texts) {
+    List<?> all =
+        content == null
+            ? List.of()
+            : content instanceof String ? List.of(content) : JsonFields.list("content", content);
+    for (Object each : all) {
       Map<String, Object> part = new LinkedHashMap<>();
-      part.put("type", "text");
-      part.put("text", text);
+      if (each instanceof OtherParts.Mark mark && parts) {
+        part.put("type", mark.kind());
+      } else {
+        String text = each instanceof String is ? is : text(JsonFields.object("a part", each));
+        texts.add(text);
+        part.put("type", "text");
+        part.put("text", text);
+      }
       wrapped.add(part);
     }
-    return wrapped;
+    return parts ? wrapped : String.join("\n", texts);
   }
 
   private static String text(Map<String, Object> part) throws UnclearRequestException {

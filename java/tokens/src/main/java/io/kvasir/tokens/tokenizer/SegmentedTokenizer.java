@@ -151,6 +151,22 @@ public final class SegmentedTokenizer implements ModelTokenizer {
     return segment;
   }
 
+  /**
+   * {@return how many tokens of a text do not depend on what follows: those up to the beginning of
+   * its last segment, with the added token there}
+   *
+   * @param ids the ids of a text
+   * @param count how many of them to look at
+   */
+  public int settled(int[] ids, int count) {
+    for (int i = Math.min(count, ids.length); i > 0; i--) {
+      if (starts.contains(ids[i - 1])) {
+        return i;
+      }
+    }
+    return 0;
+  }
+
   /** {@return why texts are not cut at added tokens; empty if they are} */
   public String uncutReason() {
     return tokenizer.uncutReason();

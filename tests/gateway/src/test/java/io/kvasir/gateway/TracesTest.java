@@ -104,6 +104,7 @@ class TracesTest {
                   .getAttributes()
                   .get(AttributeKey.doubleKey("gen_ai.latency.time_to_first_token")))
           .isPositive();
+      assertThat(gateway.logLine().path("trace_id").asText()).isEqualTo(TRACE);
       SpanData attempt = spans.get(4);
       assertThat(attempt.getKind()).isEqualTo(SpanKind.CLIENT);
       assertThat(text(attempt, "kvasir.worker_id")).isEqualTo(engine.name());

@@ -83,6 +83,11 @@ final class RequestTrace {
     return new RequestTrace(tracer, request);
   }
 
+  /** The trace's id in hexadecimal; empty if the request has none. */
+  String traceId() {
+    return request.getSpanContext().isValid() ? request.getSpanContext().getTraceId() : "";
+  }
+
   /** The next step in the gateway begins. */
   void step(String name) {
     endStep();

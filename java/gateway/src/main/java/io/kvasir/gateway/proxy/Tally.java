@@ -316,6 +316,9 @@ final class Tally {
   private void write(JsonGenerator json, int status, long nowNs) throws IOException {
     AccessLine line = new AccessLine(json, arrivedNs);
     json.writeStringField("request_id", id);
+    if (!trace.traceId().isEmpty()) {
+      json.writeStringField("trace_id", trace.traceId());
+    }
     json.writeStringField("client", client);
     if (account != null) {
       account.write(json);

@@ -57,6 +57,9 @@ final class FolderTokens implements ModelTokens {
   /** About as many as a picture of a million pixels takes. */
   private static final int TOKENS_OF_PART = 1_024;
 
+  /** More in a chat than engines take. */
+  private static final int MAX_PARTS = 1_024;
+
   private static final ObjectMapper JSON = new ObjectMapper();
 
   /** Models whose engines have code of their own for chats. */
@@ -218,6 +221,9 @@ final class FolderTokens implements ModelTokens {
   private @Nullable OwnPrompt upToOthers(
       ChatTemplates templates, String path, boolean tools, OtherParts others, long deadlineNs)
       throws UnclearRequestException, TokenizerException {
+    if (others.count() > MAX_PARTS) {
+      throw new UnclearRequestException(others.count() + " parts that are no text");
+    }
     boolean marks = path.equals(CHAT) && templates.choose(tools).readsParts();
     int[] ids =
         rendered(templates, path, marks ? others.marked() : others.withText(ONE), deadlineNs);

@@ -129,6 +129,19 @@ class FolderTokensTest {
     }
   }
 
+  @Test
+  void moreImagesThanEnginesTakeAreNotCounted() throws Exception {
+    TinyFolders.write(folder, SEES);
+    String image = "{'type':'image_url','image_url':{'url':'u'}}";
+    String body =
+        "{'messages':[{'role':'user','content':[" + (image + ",").repeat(1_024) + "%s]}]}";
+    try (ModelTokens tokens = open(folder)) {
+      assertThat(prompt(tokens, "/v1/chat/completions", body.formatted(image))).isNull();
+      assertThat(prompt(tokens, "/v1/chat/completions", body.formatted("'a'")).ids())
+          .hasSizeGreaterThan(1 << 20);
+    }
+  }
+
   /** Where a model's mark for images stands in a text is not known: its message is left out. */
   @Test
   void withoutAMarkAPromptIsExactUpToTheMessageWithAnImage() throws Exception {

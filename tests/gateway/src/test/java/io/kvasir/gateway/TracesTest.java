@@ -195,6 +195,15 @@ class TracesTest {
     }
   }
 
+  @Test
+  void whatClientsSendMakesNoLongAttributes() {
+    try (ScriptedEngine engine = ScriptedEngine.good();
+        TestGateway gateway = TestGateway.of(engine).telemetry(telemetry).start()) {
+      gateway.post("/v1/" + "a".repeat(5_000), ASK);
+      assertThat(spans().toString()).contains("a".repeat(100)).doesNotContain("a".repeat(300));
+    }
+  }
+
   /** A parent that is not sampled decides for its children, in the gateway and at engines. */
   @Test
   void whatIsNotSampledHasNoSpans() {

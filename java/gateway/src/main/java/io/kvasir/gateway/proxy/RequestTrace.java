@@ -2,6 +2,7 @@ package io.kvasir.gateway.proxy;
 
 import io.kvasir.exchange.Exchange;
 import io.kvasir.exchange.Headers;
+import io.kvasir.model.Errors;
 import io.opentelemetry.api.OpenTelemetry;
 import io.opentelemetry.api.trace.Span;
 import io.opentelemetry.api.trace.SpanKind;
@@ -76,7 +77,7 @@ final class RequestTrace {
             .startSpan();
     if (request.isRecording()) {
       request.setAttribute("http.request.method", exchange.method());
-      request.setAttribute("url.path", path);
+      request.setAttribute("url.path", Errors.shown(path));
       request.setAttribute("client.address", exchange.client());
       request.setAttribute("gen_ai.request.id", id);
     }
@@ -202,7 +203,7 @@ final class RequestTrace {
     answer.end();
     if (request.isRecording()) {
       request.setAttribute("http.response.status_code", status);
-      request.setAttribute("gen_ai.response.model", model);
+      request.setAttribute("gen_ai.response.model", Errors.shown(model));
       setKnown("gen_ai.usage.prompt_tokens", prompt);
       setKnown("gen_ai.usage.cached_tokens", cached);
       setKnown("gen_ai.usage.completion_tokens", output);
@@ -212,7 +213,7 @@ final class RequestTrace {
       request.setAttribute("gen_ai.latency.e2e", totalNs / NANOS_PER_SECOND);
       if (!error.isEmpty()) {
         request.setAttribute("error.type", Integer.toString(status));
-        request.setAttribute("kvasir.error", error);
+        request.setAttribute("kvasir.error", Errors.shown(error));
       }
       if (status >= FAILED) {
         request.setStatus(StatusCode.ERROR);

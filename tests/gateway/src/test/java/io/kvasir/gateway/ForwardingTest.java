@@ -17,9 +17,12 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** What passes the gateway, in both directions. */
 class ForwardingTest {
@@ -134,6 +137,28 @@ class ForwardingTest {
         assertThat(request.field("x-data-parallel-rank")).isNull();
         assertThat(request.text()).isEqualTo(ASK);
       }
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "trtllm, X-Claude-Code-Session-Id: one, one",
+    "trtllm, session-id: two, two",
+    "trtllm, X-Correlation-ID: a b, a+b",
+    "trtllm, 'X-Session-ID: own name', own name",
+    "trtllm, Accept: */*, k%C3%A9y",
+    "vllm, X-Claude-Code-Session-Id: one, ",
+    "sglang, session-id: two, "
+  })
+  void theConversationIsNamedWhereTheEngineChoosesTheRankByIt(
+      String flavor, String field, @Nullable String named) {
+    String body = ASK.replaceFirst("\\{", "{\"prompt_cache_key\":\"k\\\\u00e9y\",");
+    try (TestGateway gateway = gateway(",flavor=" + flavor)) {
+      Reply reply = gateway.post(CHAT, body, field);
+      assertThat(reply.status()).as(reply.text()).isEqualTo(200);
+      Received request = engine.next();
+      assertThat(request.text()).isEqualTo(body);
+      assertThat(request.field("x-session-id")).isEqualTo(named);
     }
   }
 

@@ -2,6 +2,7 @@ package io.kvasir.embedded.api;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.kvasir.embedded.api.GenerationOptions.Placement;
+import io.kvasir.exchange.EngineFlavor;
 import io.kvasir.exchange.Headers;
 import io.kvasir.model.CacheScope;
 import io.kvasir.model.Errors;
@@ -22,7 +23,8 @@ public final class OptionsReader {
   private static final int MAX_STOPS = 16;
   private static final double DEFAULT_PRIORITY = 0.5;
 
-  private static final List<String> SESSION_HEADERS = List.of("X-Session-ID", "X-Correlation-ID");
+  private static final List<String> SESSION_HEADERS =
+      List.of(EngineFlavor.SESSION_ID, "X-Correlation-ID");
   private static final String PARENT_HEADER = "X-TRTLLM-Subagent-Affinity-ID";
 
   /** Refused unless missing, false, 0, empty, or an object of type text. */

@@ -1,5 +1,6 @@
 package io.kvasir.gateway.openai;
 
+import io.kvasir.exchange.EngineFlavor;
 import io.kvasir.exchange.Headers;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -15,7 +16,7 @@ public final class ConversationId {
       List.of(
           ConversationId.CLAUDE_CODE_SESSION,
           "X-Claude-Session-Id",
-          "X-Session-ID",
+          EngineFlavor.SESSION_ID,
           "X-Correlation-ID",
           "X-Session-Affinity",
           "X-Multi-Turn-Session-ID",

@@ -1,5 +1,7 @@
 package io.kvasir.gateway.proxy;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import io.kvasir.exchange.Headers;
 import io.kvasir.exchange.UpstreamRequest;
 import io.kvasir.gateway.openai.BodyField;
@@ -12,6 +14,7 @@ import io.kvasir.gateway.tokens.TokenQuestions;
 import io.kvasir.gateway.worker.Steering;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
+import java.net.URLEncoder;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
@@ -22,8 +25,9 @@ final class Outbound {
 
   /**
    * The request for one attempt. Removes the client's routing fields and adds the chosen rank in
-   * the engine's syntax. A stream that asks for no usage is made to ask for it. The prompt's tokens
-   * replace its text where the engine does not need the text.
+   * the engine's syntax, or the conversation where the engine chooses the rank by that. A stream
+   * that asks for no usage is made to ask for it. The prompt's tokens replace its text where the
+   * engine does not need the text.
    */
   static UpstreamRequest request(Inbound inbound, ChosenTarget choice) {
     Headers headers = ForwardedHeaders.request(inbound.head(), inbound.id());
@@ -35,6 +39,7 @@ final class Outbound {
     if (steering.header()) {
       headers.set(ForwardedHeaders.DP_RANK, rank);
     }
+    nameConversation(inbound, choice, headers);
     BodyScan scan = inbound.body();
     if (scan == null) {
       return withoutScan(inbound, headers);
@@ -66,6 +71,27 @@ final class Outbound {
     ByteBuf body = splice.build();
     headers.set("content-length", Integer.toString(body.readableBytes()));
     return request(inbound, headers, body);
+  }
+
+  /** Names the conversation, unless the client's request does so in the same header. */
+  private static void nameConversation(Inbound inbound, ChosenTarget choice, Headers headers) {
+    String header = choice.worker().conversationHeader();
+    String named = header == null ? null : headers.get(header);
+    if (header == null || (named != null && !named.isBlank())) {
+      return;
+    }
+    String id = inbound.conversation().id();
+    if (id == null) {
+      id = choice.weighing().conversationId();
+    }
+    if (id != null) {
+      headers.set(header, isVisible(id) ? id : URLEncoder.encode(id, UTF_8));
+    }
+  }
+
+  /** Whether a header can have a text as it is. */
+  private static boolean isVisible(String text) {
+    return text.chars().allMatch(each -> each > ' ' && each <= '~');
   }
 
   /**

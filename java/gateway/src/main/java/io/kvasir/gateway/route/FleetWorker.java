@@ -200,6 +200,14 @@ public final class FleetWorker {
     return SteeringTable.standard().find(spec.flavor(), now.version(), path, now.balancing());
   }
 
+  /**
+   * {@return the header that names a request's conversation to it; null if it keeps no
+   * conversations on their ranks}
+   */
+  public @Nullable String conversationHeader() {
+    return spec.isInProcess() ? EngineFlavor.SESSION_ID : spec.flavor().conversationHeader();
+  }
+
   /** {@return where its requests go} */
   public Upstream upstream() {
     return upstream;

@@ -261,7 +261,7 @@ final class RankChooser {
         attempt,
         candidates.rank(chosen),
         reason(request),
-        null,
+        selection.conversationId(),
         false,
         candidates.matchedBlocks(chosen),
         candidates.tokensPerBlock(),

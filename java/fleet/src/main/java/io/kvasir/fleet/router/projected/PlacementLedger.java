@@ -14,8 +14,10 @@ import io.kvasir.timing.StepTiming;
 import it.unimi.dsi.fastutil.longs.Long2ObjectOpenHashMap;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HexFormat;
 import java.util.Map;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The requests that are placed on each rank, and what their course shows: the engines' speed, the
@@ -98,6 +100,20 @@ final class PlacementLedger implements PlacementListener {
       return known == ExpectedTurns.NONE ? named : known;
     }
     return named;
+  }
+
+  /**
+   * The name of a request's conversation.
+   *
+   * @param conversation its key by {@link #conversation}
+   * @return the id that the request names, or else one that is made of the key; null if it belongs
+   *     to no conversation
+   */
+  static @Nullable String name(FleetRequest request, long conversation) {
+    String id = request.conversationId();
+    return id != null || conversation == ExpectedTurns.NONE
+        ? id
+        : "kvasir-" + HexFormat.of().toHexDigits(conversation);
   }
 
   private void learnTurn(

@@ -128,12 +128,14 @@ final class ProjectedSelector implements RankSelector {
     ChosenTerms chosenTerms = new ChosenTerms();
     weigh(now, chosen);
     giveTerms(chosenTerms, chosen, !candidates.tracksPrefill());
-    return new Selection(chosen, firstTokenMs, chosenTerms.terms());
+    String conversationId = PlacementLedger.name(request, now.conversation);
+    return new Selection(chosen, firstTokenMs, chosenTerms.terms(), conversationId);
   }
 
   /**
    * What the candidates of one choice have in common.
    *
+   * @param conversation the key of the request's conversation
    * @param home the last turn of the conversation, if the request has no tokens
    * @param othersWeight the requests that wait for each one that is computed
    * @param workMs the work that the conversation will bring, relative to the open conversations
@@ -144,6 +146,7 @@ final class ProjectedSelector implements RankSelector {
       FleetRequest request,
       LatencyTargets targets,
       long nowNs,
+      long conversation,
       ExpectedTurns.@Nullable Turn home,
       double othersWeight,
       double workMs,
@@ -184,6 +187,7 @@ final class ProjectedSelector implements RankSelector {
         request,
         request.targets().after(candidates.waitedNs() / NS_PER_MS),
         nowNs,
+        conversation,
         request.isTokenised() ? null : last,
         busy / (1 - busy),
         workMs,

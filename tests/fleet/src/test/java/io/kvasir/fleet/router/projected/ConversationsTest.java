@@ -68,7 +68,10 @@ class ConversationsTest {
     assertThat(moved).as("in the second half").isLessThan(10);
   }
 
-  /** Conversations share a system prompt. They get the same workers with ids and without. */
+  /**
+   * Conversations share a system prompt. They get the same workers with ids and without, and each
+   * has a name of its own.
+   */
   @ParameterizedTest
   @ValueSource(longs = {0, 1, 2})
   void conversationsWithoutIdsAreRecognisedByTheirPrompts(long seed) {
@@ -82,6 +85,7 @@ class ConversationsTest {
     int[] system = new Random(99).ints(40 * BLOCK + 5, 0, 30_000).toArray();
     List<int[]> talks = new ArrayList<>();
     List<Long> workers = new ArrayList<>();
+    List<String> names = new ArrayList<>();
     nowNs = 0;
     for (int i = 0; i < 400; i++) {
       nowNs += (1 + random.nextInt(300)) * MS;
@@ -100,6 +104,11 @@ class ConversationsTest {
       Placement placement =
           place(router, ids ? request.conversationId("c" + talk).build() : request.build());
       workers.add(placement.rank().workerId());
+      if (talk == names.size()) {
+        assertThat(names).doesNotContain(placement.conversationId());
+        names.add(placement.conversationId());
+      }
+      assertThat(placement.conversationId()).isNotNull().isEqualTo(names.get(talk));
       nowNs += 40 * MS;
       router.onTokens(placement.attempt(), 1);
       router.onFinished(placement.attempt(), true);

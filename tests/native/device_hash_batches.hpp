@@ -52,7 +52,8 @@ void batch_equals_prompts(Device& device, TestRandom& random, HashFormat format,
     blocks += static_cast<int32_t>(random.below(3));  // a gap
     block_offsets.push_back(blocks);
     blocks += static_cast<int32_t>(length) / tokens_per_block;
-    scopes.push_back({random.below(4), random.next(), random.next()});
+    const uint64_t lora_id = random.below(4) == 0 ? 0 : random.next();
+    scopes.push_back({random.below(4), lora_id, random.next()});
   }
   // Results that are not written keep their value.
   std::vector<uint64_t> local(static_cast<size_t>(blocks) + 1, 7);

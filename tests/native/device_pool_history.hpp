@@ -102,6 +102,15 @@ class History {
     compare();
   }
 
+  // Requests come and go.
+  void turn_over() {
+    device_.watch(nullptr, 0);
+    lease();
+    commit();
+    release();
+    compare();
+  }
+
   Seen seen() {
     seen_.evicted = read_occupancy(cpu_.page()).evicted_blocks;
     seen_.collisions = device_.collisions();
@@ -373,6 +382,18 @@ Seen run_history(Device& device, uint64_t seed, int steps, AfterStep after_step)
   for (int step = 0; step < steps; step++) {
     history.step();
     after_step();
+  }
+  return history.seen();
+}
+
+// One history on a pool with few victims, so that their queue fills.
+template <typename Device>
+Seen run_history_with_few_victims(Device& device, uint64_t seed, int steps) {
+  g_seed = seed;
+  device.seed(seed * 7919);
+  History<Device> history(device, seed, {24, 1, 8, 6, 16}, 32, false);
+  for (int step = 0; step < steps; step++) {
+    history.turn_over();
   }
   return history.seen();
 }

@@ -23,7 +23,7 @@ uint64_t Kernel::reached() const {
   return reached;
 }
 
-void Module::print_coverage() const {
+double Module::print_coverage() const {
   std::map<std::string, uint64_t> opcodes = opcodes_;
   uint64_t instructions = 0;
   uint64_t reached = 0;
@@ -48,6 +48,7 @@ void Module::print_coverage() const {
   }
   std::printf("%zu opcodes; not executed:%s\n", opcodes.size(),
               missing.empty() ? " none" : missing.c_str());
+  return static_cast<double>(reached) / static_cast<double>(instructions);
 }
 
 std::string read_text(const std::string& path) {

@@ -145,8 +145,8 @@ class Module {
   const std::deque<Kernel>& kernels() const { return kernels_; }
   const std::deque<std::vector<uint64_t>>& constants() const { return constants_; }
 
-  // A table of the kernels: how many of their instructions were executed.
-  void print_coverage() const;
+  // Prints a table of the kernels: how many of their instructions were executed. Returns the share.
+  double print_coverage() const;
 
  private:
   friend class Parser;

@@ -12,8 +12,10 @@ namespace {
 
 #ifdef __SANITIZE_ADDRESS__
 constexpr uint64_t kHistories = 3;
+constexpr double kLeastReached = 0;
 #else
 constexpr uint64_t kHistories = 8;
+constexpr double kLeastReached = 0.93;  // nvcc 13.0: 0.95
 #endif
 
 // The smallest kernel.
@@ -27,7 +29,8 @@ void the_module_has_this_version(ptx::Module& module) {
 
 void histories_agree(ptx::Module& module, uint64_t seeds, int steps) {
   PtxDevice device(module);
-  const Seen all = run_histories(device, seeds, steps);
+  Seen all = run_histories(device, seeds, steps);
+  all.add(run_history_with_few_victims(device, seeds + 1, 10 * static_cast<int>(kHistories)));
   all.print();
   CHECK(all.refused > 0 && all.matched > 0 && all.evicted > 0 && all.collisions > 0);
   CHECK(all.shared > 0 && all.cleared > 0 && all.lost_events > 0 && all.watched > 0);
@@ -36,7 +39,7 @@ void histories_agree(ptx::Module& module, uint64_t seeds, int steps) {
 
 void hashes_agree(ptx::Module& module, uint64_t seeds) {
   PtxDevice device(module);
-  run_hash_batches(device, seeds, 2);
+  run_hash_batches(device, seeds, 4);
   CHECK(device.take_races() == 0);
 }
 
@@ -57,11 +60,11 @@ int run(const std::string& path) {
   passed("version");
   histories_agree(module, long_form() ? 60 : kHistories, long_form() ? 150 : 40);
   passed("histories");
-  hashes_agree(module, long_form() ? 10 : 1);
+  hashes_agree(module, long_form() ? 10 : 5);
   passed("hashes");
   stamps_have_no_race(module);
   passed("stamps");
-  module.print_coverage();
+  CHECK(module.print_coverage() >= kLeastReached);
   for (const ptx::Kernel& kernel : module.kernels()) {
     CHECK(kernel.reached() > 0);
   }

@@ -89,6 +89,7 @@ KVASIR_DEVICE void hash_tiles(HashTile& tile, int tokens_per_block, const HashBa
 template <typename Format>
 KVASIR_DEVICE void hash_long_blocks(int tokens_per_block, const HashBatch& batch, int prompts,
                                     int64_t end) {
+  KVASIR_ASSUME(tokens_per_block >= static_cast<int>(kTileWords));
   for (int64_t block = static_cast<int64_t>(thread_in_grid()); block < end;
        block += static_cast<int64_t>(threads_in_grid())) {
     const int prompt = prompt_of(batch, prompts, block);
@@ -195,6 +196,7 @@ extern "C" __global__ void __launch_bounds__(256)
     kvasir_hash_chain(kvasir::HashFormat format, int tokens_per_block, kvasir::HashBatch batch,
                       int prompts) {
   using namespace kvasir;
+  KVASIR_ASSUME(tokens_per_block > 0);
   switch (format) {
     case HashFormat::kKvasir:
       hash_chains<KvasirBlockHash>(tokens_per_block, batch, prompts);

@@ -15,6 +15,13 @@
 #define KVASIR_SHARED(type, name) __shared__ type name
 #endif
 
+// What always holds, so that no code for anything else is made.
+#if defined(__CUDACC__)
+#define KVASIR_ASSUME(condition) __builtin_assume(condition)
+#else
+#define KVASIR_ASSUME(condition) static_cast<void>(0)
+#endif
+
 namespace kvasir {
 
 #if defined(__CUDACC__)

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.kvasir.testing.harness.LongRuns;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
@@ -18,6 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
 class SegmentedTokenizerTest {
 
   private static final long CACHE_BYTES = 64 << 20;
+  private static final int CONVERSATIONS = 9;
 
   /** Two kinds of models; byte-level BPE has its own test, and the others differ around them. */
   private static final Set<String> LARGE = Set.of("Metaspace, first", "WordPiece");
@@ -154,29 +156,30 @@ class SegmentedTokenizerTest {
         TinyTokenizer.byteLevel(true).add("<|im_start|>", "special").add("<|im_end|>", "special");
     try (SegmentedTokenizer segmented = open(tiny)) {
       Random random = new Random(7);
-      for (int warm = 0; warm < 50; warm++) {
-        segmented.encode(MixedText.of(random, 20_000), true);
+      long[] firstNs = new long[CONVERSATIONS];
+      long[] tenthNs = new long[CONVERSATIONS];
+      for (int i = 0; i < CONVERSATIONS; i++) {
+        StringBuilder conversation = new StringBuilder();
+        for (int part = 0; part < 20; part++) {
+          String text = MixedText.of(random, 3_000).replace("<|im_", "<|");
+          message(conversation, part == 0 ? "system" : "user", text);
+        }
+        firstNs[i] = cpuNs(segmented, conversation.toString());
+        long encoded = 0;
+        for (int turn = 2; turn <= 10; turn++) {
+          message(conversation, "assistant", "the answer " + turn);
+          message(conversation, "user", "the question " + turn);
+          encoded = segmented.encodedChars();
+          tenthNs[i] = cpuNs(segmented, conversation.toString());
+        }
+        assertThat(segmented.encodedChars() - encoded).isLessThan(200);
+        assertThat(segmented.encode(conversation.toString(), true)).hasSizeGreaterThan(40_000);
       }
-      StringBuilder conversation = new StringBuilder();
-      for (int part = 0; part < 20; part++) {
-        String text = MixedText.of(random, 3_000).replace("<|im_", "<|");
-        message(conversation, part == 0 ? "system" : "user", text);
-      }
-      long firstNs = cpuNs(segmented, conversation.toString());
-      long lastNs = 0;
-      long encoded = 0;
-      for (int turn = 2; turn <= 10; turn++) {
-        message(conversation, "assistant", "the answer " + turn);
-        message(conversation, "user", "the question " + turn);
-        encoded = segmented.encodedChars();
-        lastNs = cpuNs(segmented, conversation.toString());
-      }
-      int tokens = segmented.encode(conversation.toString(), true).length;
+      Arrays.sort(firstNs);
+      Arrays.sort(tenthNs);
       System.out.printf(
-          "%d tokens; the tenth turn costs %.4f of the first turn's CPU time%n",
-          tokens, (double) lastNs / firstNs);
-      assertThat(tokens).isGreaterThan(40_000);
-      assertThat(segmented.encodedChars() - encoded).isLessThan(200);
+          "the tenth turn costs %.4f of the first turn's CPU time, by the medians%n",
+          (double) tenthNs[CONVERSATIONS / 2] / firstNs[CONVERSATIONS / 2]);
     }
   }
 

@@ -165,6 +165,7 @@ class OwnTokensTest {
         for (int i = 0; i < 4; i++) {
           ask(gateway);
         }
+        Await.until("tokens that are wrong from 20 on", () -> tokens.made.get() == 4);
         tokens.wrongFrom = 19;
         ask(gateway);
         Await.until("a difference", () -> different(gateway) == 1);

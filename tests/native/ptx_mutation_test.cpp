@@ -19,8 +19,9 @@ namespace kvasir {
 namespace {
 
 constexpr int kSteps = 40;
-constexpr uint64_t kSeeds = 3;
 constexpr uint32_t kChosen = 10;  // of the fast form
+
+uint64_t seeds() { return long_form() ? 8 : 3; }
 
 struct Site {
   std::string kernel;
@@ -37,7 +38,7 @@ struct Count {
 std::vector<Site> sites_of(const std::string& text) {
   ptx::Module module(text);
   PtxDevice device(module);
-  run_histories(device, kSeeds, kSteps);
+  run_histories(device, seeds(), kSteps);
   CHECK(device.take_races() == 0);
   std::vector<Site> sites;
   for (const ptx::Kernel& kernel : module.kernels()) {
@@ -67,7 +68,7 @@ std::string without_line(const std::string& text, uint32_t removed) {
 std::string failure_without(const std::string& text, const Site& site) {
   return failure_of([&] {
     ptx::Module module(without_line(text, site.line));
-    for (uint64_t seed = 1; seed <= kSeeds; seed++) {
+    for (uint64_t seed = 1; seed <= seeds(); seed++) {
       PtxDevice device(module);
       run_history(device, seed, kSteps, [&] {
         for (const auto& [before, now] : device.races()) {

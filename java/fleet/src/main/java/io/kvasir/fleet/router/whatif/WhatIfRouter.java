@@ -191,7 +191,9 @@ public final class WhatIfRouter implements FleetRouter {
     synchronized (lock) {
       if (outcome instanceof RouteOutcome.Placed actually) {
         attempts.put(actually.placement().attempt(), placed);
-        countActual(request, actually.placement().rank());
+        if (countsActual()) {
+          countActual(request, actually.placement().rank());
+        }
       } else {
         actualRanks.refused();
         finish(placed, false);
@@ -284,8 +286,8 @@ public final class WhatIfRouter implements FleetRouter {
   public boolean addRank(RankId rank, RankCapacity capacity) {
     boolean added = actual.addRank(rank, capacity);
     synchronized (lock) {
-      actualRanks.add(rank, capacity.totalKvBlocks());
-      if (fleet == null) {
+      if (countsActual()) {
+        actualRanks.add(rank, capacity.totalKvBlocks());
         addToOthers(rank, capacity);
       }
     }
@@ -303,10 +305,12 @@ public final class WhatIfRouter implements FleetRouter {
   public boolean removeRank(RankId rank) {
     boolean removed = actual.removeRank(rank);
     synchronized (lock) {
-      actualRanks.remove(rank);
-      for (AskedRouter other : fleet == null ? others : List.<AskedRouter>of()) {
-        other.ranks.remove(rank);
-        other.safely(router -> router.removeRank(rank));
+      if (countsActual()) {
+        actualRanks.remove(rank);
+        for (AskedRouter other : others) {
+          other.ranks.remove(rank);
+          other.safely(router -> router.removeRank(rank));
+        }
       }
     }
     return removed;

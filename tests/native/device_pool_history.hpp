@@ -386,18 +386,6 @@ Seen run_history(Device& device, uint64_t seed, int steps, AfterStep after_step)
   return history.seen();
 }
 
-// One history on a pool with few victims, so that their queue fills.
-template <typename Device>
-Seen run_history_with_few_victims(Device& device, uint64_t seed, int steps) {
-  g_seed = seed;
-  device.seed(seed * 7919);
-  History<Device> history(device, seed, {24, 1, 8, 6, 16}, 32, false);
-  for (int step = 0; step < steps; step++) {
-    history.turn_over();
-  }
-  return history.seen();
-}
-
 template <typename Device>
 Seen run_histories(Device& device, uint64_t seeds, int steps) {
   Seen all{};

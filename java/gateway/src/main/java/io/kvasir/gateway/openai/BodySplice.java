@@ -1,6 +1,7 @@
 package io.kvasir.gateway.openai;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.CompositeByteBuf;
 import io.netty.buffer.Unpooled;
 import java.nio.charset.StandardCharsets;
@@ -117,6 +118,18 @@ public final class BodySplice {
     }
     CompositeByteBuf all = Unpooled.compositeBuffer(parts.size());
     return all.addComponents(true, parts);
+  }
+
+  /**
+   * Builds the changed body as one array. O(bytes).
+   *
+   * @return a copy
+   */
+  public byte[] bytes() {
+    ByteBuf built = build();
+    byte[] copy = ByteBufUtil.getBytes(built);
+    built.release();
+    return copy;
   }
 
   private void addSlice(List<ByteBuf> parts, int from, int to) {

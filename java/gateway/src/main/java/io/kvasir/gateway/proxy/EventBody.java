@@ -84,7 +84,7 @@ final class EventBody implements ReplyBody {
     reader.onTokens(event.outputTokens());
     reader.onUsage(usage, event.index()); // includes the event's own tokens
     boolean comment = event.kind() == SseEvent.Kind.COMMENT;
-    if (!comment && !hasData) {
+    if (!comment && (!hasData || event.finished())) {
       hasData = true;
       reader.onEvent(event.bytes());
     }

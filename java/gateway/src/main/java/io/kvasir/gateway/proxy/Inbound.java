@@ -6,11 +6,15 @@ import io.kvasir.fleet.router.PromptSource;
 import io.kvasir.gateway.keys.KeyUse;
 import io.kvasir.gateway.openai.BodyField;
 import io.kvasir.gateway.openai.BodyScan;
+import io.kvasir.gateway.openai.ContinuedInput;
 import io.kvasir.gateway.openai.NamedConversation;
 import io.kvasir.gateway.openai.PlainFields;
 import io.kvasir.gateway.tokens.PromptTokens;
+import io.kvasir.gateway.tokens.StoredTurns;
+import io.kvasir.gateway.tokens.TokenRequest;
 import io.kvasir.gateway.verify.Witness;
 import io.kvasir.model.CacheScope;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,6 +24,9 @@ import org.jspecify.annotations.Nullable;
 final class Inbound {
 
   private static final Witness UNKNOWN = new Witness("");
+
+  /** How often a conversation is in memory while it is joined. */
+  private static final int WHOLE_COPIES = 3;
 
   private final String id;
   private final Endpoint endpoint;
@@ -175,6 +182,29 @@ final class Inbound {
     if (has && body.prompt() instanceof BodyPrompt decodable) {
       decodable.charge();
     }
+  }
+
+  /**
+   * What its tokens are made of: the whole conversation where it continues a stored response that
+   * is known, and the budget has room. O(bytes).
+   *
+   * @param of its body
+   * @param turns the stored conversations
+   */
+  TokenRequest asked(BodyScan of, StoredTurns turns) {
+    String path = endpoint.promptPath(of);
+    String previous = of.previousResponseId();
+    BodyHold hold = body.hold();
+    List<byte[]> earlier = previous == null ? List.of() : turns.upTo(previous);
+    if (hold != null && !earlier.isEmpty()) {
+      long bytes = of.length() + turns.bytesUpTo(previous);
+      boolean fits = hold.take(WHOLE_COPIES * bytes);
+      BodyScan whole = fits ? ContinuedInput.join(of, earlier) : null;
+      if (whole != null) {
+        return new TokenRequest(path, model, whole, BodyPrompt.of(whole, hold));
+      }
+    }
+    return new TokenRequest(path, model, of, prompt());
   }
 
   /** The tokens of its prompts; null while no router needed them. */

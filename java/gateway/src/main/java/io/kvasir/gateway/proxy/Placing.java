@@ -13,7 +13,6 @@ import io.kvasir.gateway.route.ModelFleet;
 import io.kvasir.gateway.route.ModelFleet.Target;
 import io.kvasir.gateway.tokens.PromptTokens;
 import io.kvasir.gateway.tokens.TokenQuestions;
-import io.kvasir.gateway.tokens.TokenRequest;
 import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
@@ -148,7 +147,7 @@ final class Placing {
     FleetRequest request = request(among);
     BodyScan body = inbound.body();
     BodyHold hold = inbound.hold();
-    if (body == null || hold == null || body.length() <= BodyThreads.LARGE_BYTES) {
+    if (body == null || hold == null || bytes(body) <= BodyThreads.LARGE_BYTES) {
       settle(decide(among, request, body, null, result), false, result);
       return;
     }
@@ -168,6 +167,11 @@ final class Placing {
     if (!runs) {
       result.onRefused(BodyIntake.tooManyLargeBodies());
     }
+  }
+
+  /** What a decision reads: a request, and the stored conversation that it continues. */
+  private long bytes(BodyScan body) {
+    return body.length() + services.tokens().turns().bytesUpTo(body.previousResponseId());
   }
 
   private static void settle(Decision decision, boolean cancelled, Result result) {
@@ -228,13 +232,8 @@ final class Placing {
       return () -> result.onRefused(Refusals.noWorker(candidates.all()));
     }
     inbound.chargeTokens(body);
-    TokenQuestions.Prepared prepared =
-        services
-            .tokens()
-            .prepare(
-                any,
-                new TokenRequest(
-                    inbound.endpoint().promptPath(body), inbound.model(), body, inbound.prompt()));
+    TokenQuestions tokens = services.tokens();
+    TokenQuestions.Prepared prepared = tokens.prepare(any, inbound.asked(body, tokens.turns()));
     return () -> ask(among, prepared, result);
   }
 

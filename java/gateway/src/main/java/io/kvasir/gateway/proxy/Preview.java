@@ -12,7 +12,6 @@ import io.kvasir.gateway.route.FleetWorker;
 import io.kvasir.gateway.route.ModelFleet;
 import io.kvasir.gateway.route.ModelFleet.Target;
 import io.kvasir.gateway.tokens.PromptTokens;
-import io.kvasir.gateway.tokens.TokenRequest;
 import io.kvasir.model.Errors;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
@@ -158,7 +157,7 @@ public final class Preview {
         .ask(
             any,
             exchange.loop(),
-            new TokenRequest(inbound.endpoint().promptPath(body), model, body, inbound.prompt()),
+            inbound.asked(body, services.tokens().turns()),
             found -> guard(() -> choose(inbound, fleet, found)));
     return false;
   }

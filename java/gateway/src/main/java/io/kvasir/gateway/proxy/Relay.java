@@ -6,6 +6,7 @@ import io.kvasir.exchange.Headers;
 import io.kvasir.exchange.ReplyListener;
 import io.kvasir.exchange.UpstreamFailure;
 import io.kvasir.exchange.UpstreamFailure.Kind;
+import io.kvasir.gateway.tokens.StoredTurns;
 import io.kvasir.model.Errors;
 import io.netty.buffer.ByteBuf;
 import java.net.ProtocolException;
@@ -91,7 +92,8 @@ final class Relay implements ReplyListener {
       return;
     }
     if (!redirects(headers)) {
-      body = ReplyBody.of(exchange, inbound, choice, status, headers, tally, memory, run);
+      StoredTurns turns = services.tokens().turns();
+      body = ReplyBody.of(exchange, inbound, choice, status, headers, tally, memory, turns, run);
     }
   }
 

@@ -2,6 +2,7 @@ package io.kvasir.gateway.proxy;
 
 import io.kvasir.exchange.Exchange;
 import io.kvasir.exchange.Headers;
+import io.kvasir.gateway.tokens.StoredTurns;
 import io.netty.buffer.ByteBuf;
 import java.net.ProtocolException;
 import java.util.Locale;
@@ -18,6 +19,7 @@ interface ReplyBody {
    *
    * @param exchange the request, whose reply may have begun with an earlier attempt
    * @param choice the worker that answers
+   * @param turns receives what is added to stored conversations
    * @param run receives the ids of stored responses
    * @return the body, before any of it has arrived
    */
@@ -29,14 +31,18 @@ interface ReplyBody {
       Headers headers,
       Tally tally,
       ReplyMemory memory,
+      StoredTurns turns,
       ProxyRun run) {
     boolean served = status == 200 && inbound.endpoint().generates();
+    ResponseReader response = null;
+    if (inbound.endpoint() == Endpoint.RESPONSES) {
+      response = new ResponseReader(turns, id -> run.onResponseId(choice, id));
+      if (served) {
+        response.keep(inbound, memory);
+      }
+    }
     ReplyReader reader =
-        new ReplyReader(
-            choice,
-            tally,
-            inbound.endpoint() == Endpoint.RESPONSES ? id -> run.onResponseId(choice, id) : null,
-            served ? run.first().onParams(choice) : null);
+        new ReplyReader(choice, tally, response, served ? run.first().onParams(choice) : null);
     String type = headers.get("content-type");
     if (served && type != null && type.toLowerCase(Locale.ROOT).startsWith("text/event-stream")) {
       return new EventBody(tally, reader, memory, inbound.injectsUsage());

@@ -41,14 +41,26 @@ final class ReplyMemory {
     if (more <= 0) {
       return true;
     }
-    if (hold == null) {
-      hold = budget.open(client);
-    }
-    if (!hold.take(more)) {
+    if (!opened().take(more)) {
       return false;
     }
     counted += more;
     return true;
+  }
+
+  private BodyHold opened() {
+    BodyHold open = hold == null ? budget.open(client) : hold;
+    hold = open;
+    return open;
+  }
+
+  /**
+   * Counts all of some bytes that stay until the reply is over, besides those of {@link #holds}.
+   *
+   * @return false if the budget has no room
+   */
+  boolean keep(long bytes) {
+    return opened().take(bytes);
   }
 
   /** What counts; null if nothing does. */

@@ -1,51 +1,36 @@
 package io.kvasir.gateway.proxy;
 
-import com.fasterxml.jackson.core.JsonFactory;
-import com.fasterxml.jackson.core.JsonParser;
-import com.fasterxml.jackson.core.JsonToken;
 import io.kvasir.gateway.openai.TransferParams;
 import io.kvasir.gateway.openai.Usage;
 import io.kvasir.gateway.openai.UsageSum;
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.ByteBufUtil;
-import io.netty.buffer.Unpooled;
-import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Reads tokens, usage and the id of a stored response from a reply. Confined to the exchange's
- * event loop.
- */
+/** Reads tokens and usage from a reply. Confined to the exchange's event loop. */
 final class ReplyReader {
-
-  private static final JsonFactory JSON = new JsonFactory();
-  private static final ByteBuf DATA =
-      Unpooled.unreleasableBuffer(
-          Unpooled.wrappedBuffer("data:".getBytes(StandardCharsets.US_ASCII)));
 
   private final ChosenTarget choice;
   private final Tally tally;
-  private final @Nullable Consumer<String> onResponseId;
+  private final @Nullable ResponseReader response;
   private final @Nullable Consumer<String> onParams;
   private final UsageSum usages = new UsageSum();
 
   /**
    * Begins with nothing read.
    *
-   * @param onResponseId receives the id of a response; null where replies are no responses
+   * @param response reads stored responses; null where replies are none
    * @param onParams receives the parameters of a transfer, which are then not the client's; null
    *     where they are
    */
   ReplyReader(
       ChosenTarget choice,
       Tally tally,
-      @Nullable Consumer<String> onResponseId,
+      @Nullable ResponseReader response,
       @Nullable Consumer<String> onParams) {
     this.choice = choice;
     this.tally = tally;
-    this.onResponseId = onResponseId;
+    this.response = response;
     this.onParams = onParams;
   }
 
@@ -87,44 +72,17 @@ final class ReplyReader {
     tally.onUsage(usage.inputTokens(), usage.cachedTokens(), usage.outputTokens());
   }
 
-  /** The first event of a stream. */
+  /** The first event of a stream, or the one that ends an answer. */
   void onEvent(ByteBuf event) {
-    if (onResponseId != null) {
-      int start = ByteBufUtil.indexOf(DATA, event);
-      if (start >= 0) {
-        int at = start + DATA.readableBytes();
-        findId(event, at);
-      }
+    if (response != null) {
+      response.onEvent(event);
     }
   }
 
   /** A complete answer. */
   void onJson(ByteBuf answer) {
-    if (onResponseId != null) {
-      findId(answer, answer.readerIndex());
-    }
-  }
-
-  /** Finds the id of the outermost object, or of the object in its member {@code response}. */
-  private void findId(ByteBuf json, int from) {
-    byte[] bytes = ByteBufUtil.getBytes(json, from, json.writerIndex() - from);
-    try (JsonParser parser = JSON.createParser(bytes)) {
-      if (parser.nextToken() != JsonToken.START_OBJECT) {
-        return;
-      }
-      while (parser.nextToken() == JsonToken.FIELD_NAME) {
-        String name = parser.currentName();
-        JsonToken value = parser.nextToken();
-        if (name.equals("id") && value == JsonToken.VALUE_STRING && onResponseId != null) {
-          onResponseId.accept(parser.getText());
-          return;
-        }
-        if (!(name.equals("response") && value == JsonToken.START_OBJECT)) {
-          parser.skipChildren();
-        }
-      }
-    } catch (IOException e) {
-      return; // an answer without an id that can be read is not stored
+    if (response != null) {
+      response.onJson(answer);
     }
   }
 }

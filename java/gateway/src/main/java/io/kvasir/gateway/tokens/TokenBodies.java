@@ -8,8 +8,6 @@ import io.kvasir.gateway.openai.BodyField;
 import io.kvasir.gateway.openai.BodyScan;
 import io.kvasir.gateway.openai.BodySplice;
 import io.kvasir.gateway.openai.JsonText;
-import io.netty.buffer.ByteBuf;
-import io.netty.buffer.ByteBufUtil;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -62,8 +60,7 @@ final class TokenBodies {
     if (system != null) {
       splice.set(BodyField.SYSTEM, system);
     }
-    ByteBuf body = splice.build();
-    return ByteBufUtil.getBytes(body);
+    return splice.bytes();
   }
 
   /** The texts of a completion; null if the request is none, or has too many. */

@@ -52,6 +52,7 @@ public final class TokenQuestions {
   private final Map<FlightKey, TokenFlight> flights = new ConcurrentHashMap<>();
   private final Map<TokenMaker, AbsentWays> absent = new ConcurrentHashMap<>();
   private final Map<String, OwnTokens> own = new TreeMap<>();
+  private final StoredTurns turns = new StoredTurns();
 
   /** A question to a worker or a renderer. */
   private record FlightKey(TokenCache.Key question, MakerLife asked) {}
@@ -79,6 +80,11 @@ public final class TokenQuestions {
    */
   public @Nullable OwnTokens own(String model) {
     return own.get(model);
+  }
+
+  /** {@return the stored conversations, which requests continue by the id of a response} */
+  public StoredTurns turns() {
+    return turns;
   }
 
   /** What is asked for a request, made of its body. Immutable. */

@@ -18,8 +18,9 @@ endif()
 
 set(KVASIR_CUDA_ARCHITECTURES 80 90 100 120 CACHE STRING "Device architectures in the fatbin")
 
-# Compiles SOURCE, a module of kernels, for the given architectures into kvasir.fatbin in the current binary folder, as part of
-# the target WHOLE. `modules` is set to the fatbin and the files that describe it; it stays empty without a compiler.
+# Compiles SOURCE, a module of kernels, for the given architectures into kvasir.fatbin in the current binary folder, and for
+# drivers that are older than the compiler into kvasir.ptx, as part of the target WHOLE. `modules` is set to both and the files
+# that describe them; it stays empty without a compiler.
 function(kvasir_cuda_fatbin whole source architectures)
   set(modules "" PARENT_SCOPE)
   if(NOT KVASIR_NVCC_VERSION)
@@ -48,7 +49,18 @@ function(kvasir_cuda_fatbin whole source architectures)
     DEPFILE "${fatbin}.d"
     COMMENT "Compiling CUDA kernels"
     VERBATIM)
-  add_custom_target(${whole}_fatbin DEPENDS "${fatbin}")
+  set(ptx "${CMAKE_CURRENT_BINARY_DIR}/kvasir.ptx")
+  add_custom_command(
+    OUTPUT "${ptx}"
+    COMMAND "${CMAKE_SOURCE_DIR}/../cmake/lower-ptx" "${ptx}"
+      "${KVASIR_NVCC}" --ptx -std=c++17 -O3 -Werror all-warnings
+      -I "${CMAKE_SOURCE_DIR}/include" -arch=compute_${oldest} -MD -MT "${ptx}" -MF "${ptx}.d" "${source}"
+    COMMAND "${KVASIR_NVCC}" --cubin -arch=sm_${oldest} -Xptxas -O0 -o "${ptx}.cubin" "${ptx}"
+    DEPENDS "${source}" "${CMAKE_SOURCE_DIR}/../cmake/lower-ptx"
+    DEPFILE "${ptx}.d"
+    COMMENT "Compiling kernels for older drivers"
+    VERBATIM)
+  add_custom_target(${whole}_fatbin DEPENDS "${fatbin}" "${ptx}")
   add_dependencies(${whole} ${whole}_fatbin)
   # Describes the fatbin for KernelModule.java, which cannot inspect it without a driver.
   file(STRINGS "${CMAKE_SOURCE_DIR}/include/kvasir/platform.hpp" abi
@@ -57,8 +69,8 @@ function(kvasir_cuda_fatbin whole source architectures)
   list(TRANSFORM architectures PREPEND "sm_")
   list(JOIN architectures " " architectures)
   file(GENERATE OUTPUT "${fatbin}.properties" CONTENT
-    "architectures=${architectures} compute_${oldest} compute_${newest}\ncudaVersion=${KVASIR_NVCC_VERSION}\nabi=${abi}\n")
-  set(modules "${fatbin}" "${fatbin}.resources" "${fatbin}.properties" PARENT_SCOPE)
+    "architectures=${architectures} compute_${oldest} compute_${newest}\nptxArchitecture=compute_${oldest}\ncudaVersion=${KVASIR_NVCC_VERSION}\nabi=${abi}\n")
+  set(modules "${fatbin}" "${fatbin}.resources" "${fatbin}.properties" "${ptx}" PARENT_SCOPE)
 endfunction()
 
 set(KVASIR_GPU_PROGRAM_ARCHITECTURE 90 CACHE STRING

@@ -27,7 +27,7 @@ using namespace fake_cuda;
 EXPORT CUresult cuInit(unsigned) { return kSuccess; }
 
 EXPORT CUresult cuDriverGetVersion(int* version) {
-  *version = kDriverVersion;
+  *version = driver().version;
   return kSuccess;
 }
 

@@ -7,9 +7,18 @@ using namespace fake_cuda;
 
 EXPORT CUresult cuModuleLoadData(void** module, const void* image) {
   return in_context("cuModuleLoadData", [=](Driver& owner) -> CUresult {
+    if (image == nullptr) {
+      return kInvalidValue;
+    }
+    // A module of nvcc 13 is nothing to a driver before; PTX text must be of a version it knows.
+    const bool fatbin = std::memcmp(image, "\x50\xED\x55\xBA", 4) == 0;
+    const char* text = fatbin ? "" : static_cast<const char*>(image);
+    if (owner.version < kDriverVersion && std::strstr(text, "\n.version 7.0\n") == nullptr) {
+      return kNoBinary;
+    }
     owner.modules++;
     *module = &module_handle;
-    return image != nullptr ? kSuccess : kInvalidValue;
+    return kSuccess;
   });
 }
 

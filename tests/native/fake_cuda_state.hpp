@@ -33,6 +33,7 @@ enum Result : CUresult {
   kOutOfMemory = 2,
   kInvalidDevice = 101,
   kInvalidContext = 201,
+  kNoBinary = 209,
   kInvalidHandle = 400,
   kNotFound = 500,
   kNotReady = 600,
@@ -83,6 +84,7 @@ struct Driver {
   uint64_t seed = 1;
   int launches_to_hang = 0;
   bool hangs = false;
+  int version = kDriverVersion;
   TestRandom random{1};
 
   Driver() {
@@ -92,6 +94,9 @@ struct Driver {
     random = TestRandom(seed);
     if (const char* text = std::getenv("KVASIR_FAKE_CUDA_HANG")) {
       launches_to_hang = std::atoi(text);
+    }
+    if (const char* text = std::getenv("KVASIR_FAKE_CUDA_VERSION")) {
+      version = std::atoi(text);
     }
     if (const char* bytes = std::getenv("KVASIR_FAKE_CUDA_BYTES")) {
       total_bytes = std::strtoull(bytes, nullptr, 10);

@@ -85,7 +85,7 @@ class DeviceCommandsTest {
             kvasir                   1.2.3
             java                     17.0.1, Acme, Linux amd64
             native library           ABI 1, loaded from /lib/x.so
-            GPU kernels (optional)   ABI 1, 4,712 bytes, CUDA 13.0, for sm_80, compute_80
+            GPU kernels (optional)   ABI 1, 4,712 bytes, CUDA 13.0, for sm_80, compute_80; drivers from CUDA 11.0 on compile compute_80
             CUDA driver (optional)   supports CUDA 13.0
               device 0               NVIDIA H100, sm_90
                                      uuid aa-bb, PCI 0000:1A:00.0, NUMA node 1

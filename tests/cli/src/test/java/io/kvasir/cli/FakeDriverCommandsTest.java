@@ -50,6 +50,18 @@ class FakeDriverCommandsTest {
   }
 
   @Test
+  void anOlderDriverThanTheCompilerTakesThePtx() throws Exception {
+    Map<String, String> older = Map.of("KVASIR_FAKE_CUDA_VERSION", "12020");
+    FakeDriver.Result doctor = run(older, "doctor");
+    assertThat(doctor.output())
+        .contains("CUDA driver (optional)   supports CUDA 12.2", "Kvasir can run here, on 1 GPU");
+    Outcome host = Outcome.of(Map.of(), REPLAY + " --device cpu");
+    FakeDriver.Result device = run(older, REPLAY + " --device cuda");
+    assertThat(device.exitCode()).as(device.errors()).isZero();
+    assertThat(timeless(device.output())).isEqualTo(timeless(host.out()));
+  }
+
+  @Test
   void theReportHasWhatAStepHasJustLeased() throws Exception {
     String line =
         "replay --format json --workload shared_prefix --requests 30 --tokens-per-block 16"

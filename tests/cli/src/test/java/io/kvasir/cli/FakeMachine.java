@@ -40,7 +40,8 @@ final class FakeMachine {
             new CudaDevice(0, "NVIDIA H100", "aa-bb", "0000:1A:00.0", 9, 0, 80L << 30, 1),
             new CudaDevice(1, "NVIDIA H100 MIG 1g", "cc-dd", "0000:3B:00.0", 9, 0, 10L << 30, -1),
             new CudaDevice(2, "Tesla V100", "ee-ff", "0000:5C:00.0", 7, 0, 16L << 30, 0));
-    KernelModule module = new KernelModule(4712, List.of("sm_80", "compute_80"), "13.0", 1);
+    KernelModule module =
+        new KernelModule(4712, List.of("sm_80", "compute_80"), "13.0", 1, "compute_80");
     return machine(new Driver(devices), new Counters(), Optional.of(module));
   }
 

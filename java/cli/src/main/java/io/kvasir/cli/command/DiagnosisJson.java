@@ -106,6 +106,7 @@ final class DiagnosisJson {
         json.writeString(architecture);
       }
       json.writeEndArray();
+      json.writeStringField("ptxArchitecture", module.get().ptxArchitecture());
     }
     json.writeEndObject();
   }

@@ -83,11 +83,13 @@ public final class DiagnosisText {
   private static String module(KernelModule module) {
     return String.format(
         Locale.ROOT,
-        "ABI %d, %,d bytes, CUDA %s, for %s",
+        "ABI %d, %,d bytes, CUDA %s, for %s; drivers from CUDA %s on compile %s",
         module.abi(),
         module.bytes(),
         module.cudaVersion(),
-        String.join(", ", module.architectures()));
+        String.join(", ", module.architectures()),
+        KernelModule.versionText(KernelModule.OLDEST_DRIVER),
+        module.ptxArchitecture());
   }
 
   private void cuda(Diagnosis diagnosis) {

@@ -107,7 +107,7 @@ public final class CudaDriver {
   public DeviceApi open(CudaDevice device, KernelModule module) {
     DeviceApi opened = api.open(device);
     try {
-      module.loadOnto(opened);
+      module.loadOnto(opened, version.orElseThrow());
       return opened;
     } catch (RuntimeException e) {
       opened.close();

@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.Properties;
@@ -17,8 +18,14 @@ import java.util.Properties;
  * @param architectures machine code ({@code sm_90}) and PTX ({@code compute_120}) inside
  * @param cudaVersion version of the compiler, for example {@code 13.0}
  * @param abi version of the interface between Java, the library and the module
+ * @param ptxArchitecture of the PTX for drivers that are older than the compiler, for example
+ *     {@code compute_80}
  */
-public record KernelModule(long bytes, List<String> architectures, String cudaVersion, int abi) {
+public record KernelModule(
+    long bytes, List<String> architectures, String cudaVersion, int abi, String ptxArchitecture) {
+
+  /** The oldest driver that takes the PTX, whose version is 7.0: 1000 x major + 10 x minor. */
+  public static final int OLDEST_DRIVER = 11000;
 
   /** The reason and the remedy for a build without kernels. */
   public static final Unavailability ABSENT =
@@ -31,6 +38,9 @@ public record KernelModule(long bytes, List<String> architectures, String cudaVe
   /** Device code, which does not depend on the host's architecture. */
   private static final String RESOURCE = "kvasir.fatbin";
 
+  /** PTX as text, which drivers of earlier major versions than the compiler's take. */
+  private static final String PTX_RESOURCE = "kvasir.ptx";
+
   private static final String PTX = "compute_";
   private static final int WARP = 32;
 
@@ -41,6 +51,7 @@ public record KernelModule(long bytes, List<String> architectures, String cudaVe
    * @param architectures copied
    * @param cudaVersion major and minor version
    * @param abi a version
+   * @param ptxArchitecture an architecture of PTX
    */
   public KernelModule {
     architectures = List.copyOf(architectures);
@@ -60,24 +71,30 @@ public record KernelModule(long bytes, List<String> architectures, String cudaVe
               module.transferTo(OutputStream.nullOutputStream()),
               List.of(properties.getProperty("architectures").split(" ")),
               properties.getProperty("cudaVersion"),
-              Integer.parseInt(properties.getProperty("abi"))));
+              Integer.parseInt(properties.getProperty("abi")),
+              properties.getProperty("ptxArchitecture")));
     } catch (IOException e) {
       throw new UncheckedIOException("cannot read the embedded kernel module", e);
     }
   }
 
   /**
-   * Loads this build's kernels onto a device and checks their version.
+   * Loads this build's kernels onto a device and checks their version. An older driver compiles
+   * them, which takes seconds the first time; it keeps the result.
    *
    * @param device a device without kernels
+   * @param driverVersion 1000 x major + 10 x minor
    * @throws FatalDeviceException if the device cannot run them, or their version is wrong
    */
-  void loadOnto(DeviceApi device) {
-    try (InputStream module = KernelModule.class.getResourceAsStream(RESOURCE)) {
+  void loadOnto(DeviceApi device, int driverVersion) {
+    String resource = isOlder(driverVersion) ? PTX_RESOURCE : RESOURCE;
+    try (InputStream module = KernelModule.class.getResourceAsStream(resource)) {
       if (module == null) {
         throw new IllegalStateException(ABSENT.reason());
       }
-      device.loadModule(module.readAllBytes());
+      byte[] image = module.readAllBytes();
+      // PTX is a text with a zero byte at its end.
+      device.loadModule(isOlder(driverVersion) ? Arrays.copyOf(image, image.length + 1) : image);
     } catch (IOException e) {
       throw new UncheckedIOException("cannot read the embedded kernel module", e);
     }
@@ -114,29 +131,29 @@ public record KernelModule(long bytes, List<String> architectures, String cudaVe
    * The reason why a device cannot run the kernels, if any.
    *
    * <p>Machine code runs on devices of the same generation and the same or a later variant. PTX
-   * runs on the same and all later architectures. Both need a driver of at least the compiler's
-   * major version.
+   * runs on the same and all later architectures. A driver of an earlier major version than the
+   * compiler's takes only the PTX that was made for it.
    *
    * @param device the device
    * @param driverVersion 1000 x major + 10 x minor
    * @return empty if the device can run them
    */
   public Optional<Unavailability> obstacle(CudaDevice device, int driverVersion) {
-    int neededMajor = Integer.parseInt(cudaVersion.substring(0, cudaVersion.indexOf('.')));
-    if (driverVersion / 1000 < neededMajor) {
+    if (driverVersion < OLDEST_DRIVER) {
       return Optional.of(
           new Unavailability(
               "the driver is too old: it supports CUDA "
                   + versionText(driverVersion)
                   + ", the kernels need CUDA "
-                  + neededMajor,
-              "update the NVIDIA driver"));
+                  + versionText(OLDEST_DRIVER),
+              "update the NVIDIA driver, or install a cuda-compat package of CUDA 11 or later"));
     }
-    if (architectures.stream().noneMatch(architecture -> runs(architecture, device))) {
+    List<String> usable = isOlder(driverVersion) ? List.of(ptxArchitecture) : architectures;
+    if (usable.stream().noneMatch(architecture -> runs(architecture, device))) {
       return Optional.of(
           new Unavailability(
               "the kernels of this build ("
-                  + String.join(", ", architectures)
+                  + String.join(", ", usable)
                   + ") do not run on device "
                   + device.ordinal()
                   + ", "
@@ -158,6 +175,12 @@ public record KernelModule(long bytes, List<String> architectures, String cudaVe
    */
   public static String versionText(int version) {
     return version / 1000 + "." + version % 1000 / 10;
+  }
+
+  /** Whether a driver of a version takes only the PTX for older ones. */
+  private boolean isOlder(int driverVersion) {
+    int major = Integer.parseInt(cudaVersion.substring(0, cudaVersion.indexOf('.')));
+    return driverVersion / 1000 < major;
   }
 
   private static boolean runs(String architecture, CudaDevice device) {

@@ -84,7 +84,7 @@ class DeviceSelectionTest {
   @Test
   void theFirstObstacleIsTold() throws DeviceUnavailableException {
     CudaDriver none = driver(new UnlinkedCuda("x: libcuda.so.1: cannot open"));
-    CudaDriver old = driver(FakeCuda.with(12080, FakeCuda.device(0, 9, 0)));
+    CudaDriver old = driver(FakeCuda.with(10020, FakeCuda.device(0, 9, 0)));
     for (String text : List.of("auto", "cuda", "cuda:5")) {
       assertThat(reason(text, none)).startsWith("there is no NVIDIA driver");
     }

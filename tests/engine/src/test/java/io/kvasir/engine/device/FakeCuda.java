@@ -7,7 +7,7 @@ final class FakeCuda implements CudaApi {
 
   /** Machine code of two generations and PTX, made by CUDA 13. */
   static final KernelModule KERNELS =
-      new KernelModule(1000, List.of("sm_80", "sm_90", "compute_90"), "13.0", 1);
+      new KernelModule(1000, List.of("sm_80", "sm_90", "compute_90"), "13.0", 1, "compute_80");
 
   private final int version;
   private final List<CudaDevice> devices;

@@ -17,7 +17,7 @@ public final class FakeDriverDevice {
               throw new AssertionError(cause.reason());
             });
     DeviceApi device = new JCudaApi().open(driver.devices().get(0));
-    device.loadModule(new byte[] {1, 2, 3});
+    device.loadModule(new byte[] {1, 2, 3, 4});
     KernelModule.requireAbi(device, PoolLibrary.kvasir_abi_version());
     return device;
   }

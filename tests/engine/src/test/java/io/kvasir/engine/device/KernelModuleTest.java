@@ -2,8 +2,15 @@ package io.kvasir.engine.device;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.kvasir.internal.nativelib.PoolLibrary;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
@@ -32,7 +39,7 @@ class KernelModuleTest {
 
   @Test
   void withoutPtxNewerGenerationsAreForeign() {
-    KernelModule module = new KernelModule(1, List.of("sm_86", "sm_90"), "13.0", 1);
+    KernelModule module = new KernelModule(1, List.of("sm_86", "sm_90"), "13.0", 1, "compute_86");
 
     assertThat(module.obstacle(FakeCuda.device(0, 8, 0), 13000)).as("sm_86 on sm_80").isPresent();
     assertThat(module.obstacle(FakeCuda.device(0, 8, 9), 13000)).isEmpty();
@@ -42,12 +49,45 @@ class KernelModuleTest {
   }
 
   @Test
-  void theDriverMustBeOfTheCompilersMajorVersion() {
+  void anOlderDriverTakesThePtxThatIsMadeForIt() {
     CudaDevice device = FakeCuda.device(0, 9, 0);
+    KernelModule newer = new KernelModule(1, List.of("sm_80"), "13.0", 1, "compute_90");
 
-    assertThat(FakeCuda.KERNELS.obstacle(device, 12090).orElseThrow().reason())
-        .isEqualTo("the driver is too old: it supports CUDA 12.9, the kernels need CUDA 13");
-    assertThat(FakeCuda.KERNELS.obstacle(device, 13020)).isEmpty();
+    assertThat(newer.obstacle(device, 12090)).isEmpty();
+    assertThat(newer.obstacle(device, 13020)).as("sm_80 on sm_90").isPresent();
+    assertThat(newer.obstacle(FakeCuda.device(0, 8, 0), 11000).orElseThrow().reason())
+        .isEqualTo("the kernels of this build (compute_90) do not run on device 0, GPU 0 (sm_80)");
+    assertThat(newer.obstacle(device, 10020).orElseThrow().reason())
+        .isEqualTo("the driver is too old: it supports CUDA 10.2, the kernels need CUDA 11.0");
+  }
+
+  /** The parts of a module: PTX (1) and machine code (2), each with its architecture. */
+  private static List<String> parts(ByteBuffer module) {
+    assertThat(module.getInt(0)).as("magic").isEqualTo(0xBA55ED50);
+    List<String> parts = new ArrayList<>();
+    int at = module.getShort(6);
+    while (at < module.limit()) {
+      int kind = module.getShort(at);
+      parts.add((kind == 1 ? "compute_" : "sm_") + module.getInt(at + 28));
+      at += module.getInt(at + 4) + (int) module.getLong(at + 8);
+    }
+    return parts;
+  }
+
+  @Test
+  void theFilesOfThisBuildAreWhatTheirDescriptionSays() throws IOException {
+    KernelModule module = KernelModule.embedded().orElse(null);
+    assumeTrue(module != null, "this build has no GPU kernels: nvcc was missing");
+    try (InputStream fatbin = KernelModule.class.getResourceAsStream("kvasir.fatbin");
+        InputStream text = KernelModule.class.getResourceAsStream("kvasir.ptx")) {
+      ByteBuffer bytes = ByteBuffer.wrap(fatbin.readAllBytes()).order(ByteOrder.LITTLE_ENDIAN);
+      assertThat(parts(bytes)).containsExactlyInAnyOrderElementsOf(module.architectures());
+      String ptx = new String(text.readAllBytes(), StandardCharsets.US_ASCII);
+      assertThat(ptx)
+          .contains("\n.version 7.0\n", "\n.target sm_" + module.ptxArchitecture().substring(8))
+          .contains(".entry kvasir_module_abi(", ".entry kvasir_pool_submission(")
+          .doesNotContain("used_bytes_mask");
+    }
   }
 
   @ParameterizedTest

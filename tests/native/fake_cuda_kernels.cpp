@@ -50,6 +50,7 @@ EXPORT CUresult cuLaunchKernel(void* function, unsigned blocks, unsigned blocks_
     if (!plain || blocks == 0 || threads == 0 || stream == nullptr || function == nullptr) {
       return kInvalidValue;
     }
+    owner.counts[static_cast<const Kernel*>(function)->name]++;
     Launch launch = prepare(*static_cast<const Kernel*>(function), blocks, threads, parameters);
     const std::vector<uint64_t> words = launch.words;
     owner.submit(handle(stream), {[launch] { return carry_out(launch); }, words});

@@ -85,6 +85,7 @@ struct Driver {
   int launches_to_hang = 0;
   bool hangs = false;
   int version = kDriverVersion;
+  std::map<std::string, uint64_t> counts;
   TestRandom random{1};
 
   Driver() {
@@ -111,8 +112,19 @@ struct Driver {
     }
   }
 
+  // KVASIR_FAKE_CUDA_COUNTS=1 prints the calls, and the launches of each kernel, at the end.
+  ~Driver() {
+    if (std::getenv("KVASIR_FAKE_CUDA_COUNTS") != nullptr) {
+      for (const auto& [what, count] : counts) {
+        std::fprintf(stderr, "fake CUDA driver: %s %llu\n", what.c_str(),
+                     static_cast<unsigned long long>(count));
+      }
+    }
+  }
+
   // Called first by every function; returns an injected or sticky error, if any.
   CUresult enter(const char* call) {
+    counts[call]++;
     if (sticky != kSuccess) {
       return sticky;
     }

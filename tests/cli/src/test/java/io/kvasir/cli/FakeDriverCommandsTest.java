@@ -6,10 +6,15 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.kvasir.engine.device.KernelModule;
 import io.kvasir.testing.device.FakeDriver;
 import java.io.IOException;
+import java.util.HashMap;
 import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Commands in processes that find a CUDA driver without a device: the whole way to its calls. */
 @Tag("process")
@@ -38,15 +43,60 @@ class FakeDriverCommandsTest {
             "Kvasir can run here, on 1 GPU");
   }
 
-  @Test
-  void aReplayOnTheDeviceReportsWhatTheHostDoes() throws Exception {
-    Outcome host = Outcome.of(Map.of(), REPLAY + " --device cpu");
-    FakeDriver.Result device = run(Map.of(), REPLAY + " --device cuda");
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "--sessions 6 --turns 2 --concurrency 4 --pool-tokens 8192",
+        "--sessions 8 --turns 6 --concurrency 8 --pool-tokens 65536",
+        "--sessions 16 --turns 2 --concurrency 16 --pool-tokens 8192"
+            + " --capacity-scheduler-policy max_utilization",
+        "--workload shared_prefix --requests 60 --tokens-per-block 16 --hash-format dynamo"
+            + " --pool-tokens 16384",
+        "--workload uniform --requests 40 --enable-block-reuse false",
+        "--sessions 6 --turns 2 --concurrency 4 --mode context --pool-tokens 16384",
+        "--sessions 8 --turns 2 --concurrency 8 --pool-tokens 8192 --workers 2"
+            + " --fleet-router conversation",
+      })
+  void aReplayOnTheDeviceReportsWhatTheHostDoes(String options) throws Exception {
+    String line = "replay --format json --ranks 2 " + options;
+    Outcome host = Outcome.of(Map.of(), line + " --device cpu");
+    FakeDriver.Result device = run(Map.of(), line + " --device cuda");
     assertThat(host.exitCode()).as(host.err()).isZero();
     assertThat(device.exitCode()).as(device.errors()).isZero();
     assertThat(timeless(device.output())).isEqualTo(timeless(host.out()));
     assertThat(device.output()).contains("\"ranks\"");
     assertThat(device.errors()).doesNotContain("fake CUDA driver");
+  }
+
+  @Test
+  void aReplayOnThePtxOfTheKernelsReportsWhatTheHostDoes() throws Exception {
+    assumeTrue(FakeDriver.hasPtx(), "the build found no nvcc");
+    Outcome host = Outcome.of(Map.of(), REPLAY + " --device cpu");
+    FakeDriver.Result device = run(Map.of("KVASIR_TEST_DEVICE", "ptx"), REPLAY + " --device cuda");
+    assertThat(device.exitCode()).as(device.errors()).isZero();
+    assertThat(timeless(device.output())).isEqualTo(timeless(host.out()));
+  }
+
+  /** What the driver counted, by call and by kernel. */
+  private static Map<String, Long> counts(FakeDriver.Result result) {
+    Map<String, Long> counts = new HashMap<>();
+    Matcher lines = Pattern.compile("fake CUDA driver: (\\w+) (\\d+)").matcher(result.errors());
+    while (lines.find()) {
+      counts.put(lines.group(1), Long.valueOf(lines.group(2)));
+    }
+    return counts;
+  }
+
+  @Test
+  void mostSubmissionsAreOneLaunchWithoutCopies() throws Exception {
+    FakeDriver.Result device =
+        run(Map.of("KVASIR_FAKE_CUDA_COUNTS", "1"), REPLAY + " --device cuda");
+    Map<String, Long> counts = counts(device);
+    long inPhases = counts.getOrDefault("kvasir_pool_occupancy", 0L);
+    long submissions = counts.get("kvasir_pool_submission") + inPhases;
+    assertThat(submissions).as("%s", counts).isGreaterThan(100);
+    assertThat(counts.get("cuLaunchKernel")).as("%s", counts).isLessThan(3 * submissions);
+    assertThat(counts.get("cuMemcpyAsync")).as("%s", counts).isLessThan(submissions / 5);
   }
 
   @Test

@@ -111,6 +111,11 @@ EXPORT CUresult cuCtxSetCurrent(void* context) {
   return result;
 }
 
+EXPORT CUresult cuCtxGetCurrent(void** context) {
+  *context = current_context;
+  return kSuccess;
+}
+
 EXPORT CUresult cuCtxPushCurrent_v2(void* context) { return cuCtxSetCurrent(context); }
 
 EXPORT CUresult cuCtxPopCurrent_v2(void** context) {

@@ -42,6 +42,7 @@ enum Result : CUresult {
 };
 
 constexpr int kDriverVersion = 13000;
+constexpr unsigned kWithoutTiming = 2;  // CU_EVENT_DISABLE_TIMING
 constexpr uint64_t kDeviceAlignment = 256;
 constexpr uint64_t kPage = 4096;
 
@@ -58,6 +59,7 @@ struct Stream {
 };
 
 struct Event {
+  bool timed = true;
   std::shared_ptr<Stream> stream;  // null before the first record
   uint64_t position = 0;
   bool passed = false;

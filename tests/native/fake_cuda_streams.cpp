@@ -72,10 +72,12 @@ EXPORT CUresult cuStreamWaitEvent(void* stream, void* event, unsigned) {
   });
 }
 
-EXPORT CUresult cuEventCreate(void** event, unsigned) {
+EXPORT CUresult cuEventCreate(void** event, unsigned flags) {
   return in_context("cuEventCreate", [=](Driver& owner) -> CUresult {
     owner.events++;
-    *event = new std::shared_ptr<Event>(std::make_shared<Event>());
+    auto* created = new std::shared_ptr<Event>(std::make_shared<Event>());
+    (*created)->timed = (flags & kWithoutTiming) == 0;
+    *event = created;
     return kSuccess;
   });
 }
@@ -94,7 +96,8 @@ EXPORT CUresult cuEventRecord(void* event, void* stream) {
       return kInvalidHandle;
     }
     const std::shared_ptr<Event>& recorded = *static_cast<std::shared_ptr<Event>*>(event);
-    const Event recording{handle(stream), handle(stream)->submitted + 1, false, {}};
+    const Event recording{
+        recorded->timed, handle(stream), handle(stream)->submitted + 1, false, {}};
     *recorded = recording;
     owner.submit(handle(stream),
                  {[recorded, recording]() -> const char* {
@@ -114,7 +117,7 @@ EXPORT CUresult cuEventElapsedTime(float* milliseconds, void* from, void* to) {
   return in_context("cuEventElapsedTime", [=](Driver&) -> CUresult {
     const Event& first = event_of(from);
     const Event& second = event_of(to);
-    if (first.stream == nullptr || second.stream == nullptr) {
+    if (first.stream == nullptr || second.stream == nullptr || !first.timed || !second.timed) {
       return kInvalidHandle;
     }
     *milliseconds = std::chrono::duration<float, std::milli>(second.at - first.at).count();

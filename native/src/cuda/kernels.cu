@@ -11,4 +11,8 @@
 #include "pool_state.cu"
 #include "pool_submission.cu"
 
-extern "C" __global__ void kvasir_module_abi(uint32_t* version) { *version = KVASIR_ABI_VERSION; }
+extern "C" __global__ void kvasir_module_abi(uint32_t* version) {
+  if (kvasir::thread_in_grid() == 0) {
+    *version = KVASIR_ABI_VERSION;
+  }
+}

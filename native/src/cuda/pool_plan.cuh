@@ -33,8 +33,8 @@ KVASIR_DEVICE DeviceLease* find_lease(const DevicePool& pool, int32_t lease) {
 
 // Validates a batch before any change: every lease is known, occurs once, and passes. Each lease is
 // marked with the lowest of its entries, so that later ones are detected as duplicates. Returns the
-// lowest failing entry's failure, or kNoFailure, to all threads. `failure` is shared; a barrier must
-// precede its next use.
+// lowest failing entry's failure, or kNoFailure, to all threads. `failure` is shared; a barrier
+// must precede its next use.
 template <typename Entry, typename Check>
 KVASIR_DEVICE uint64_t validate(const DevicePool& pool, const Entry* entries, uint32_t count,
                                 uint64_t& failure, Check check) {

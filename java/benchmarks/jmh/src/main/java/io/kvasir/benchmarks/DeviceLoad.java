@@ -72,8 +72,8 @@ final class DeviceLoad implements AutoCloseable {
 
   private long measure() {
     launch();
-    DeviceApi.Event from = device.openEvent();
-    DeviceApi.Event to = device.openEvent();
+    DeviceApi.Event from = device.openEvent(true);
+    DeviceApi.Event to = device.openEvent(true);
     device.record(stream, from);
     launch();
     device.record(stream, to);

@@ -98,11 +98,12 @@ public interface DeviceApi extends AutoCloseable {
   void closeStream(Stream stream);
 
   /**
-   * Creates an event that can measure time.
+   * Creates an event.
    *
+   * @param timed whether it can measure time, which makes it more expensive to record
    * @return the event
    */
-  Event openEvent();
+  Event openEvent(boolean timed);
 
   /**
    * Closes an event.
@@ -130,8 +131,8 @@ public interface DeviceApi extends AutoCloseable {
   /**
    * Time between two events that have occurred.
    *
-   * @param from the earlier event
-   * @param to the later event
+   * @param from the earlier event, a timed one
+   * @param to the later event, a timed one
    * @return nanoseconds, with a resolution of about 500
    */
   long elapsedNs(Event from, Event to);

@@ -169,10 +169,11 @@ final class JCudaDeviceApi implements DeviceApi {
   }
 
   @Override
-  public Event openEvent() {
+  public Event openEvent(boolean timed) {
     enter();
     CUevent event = new CUevent();
-    check("cuEventCreate", JCudaDriver.cuEventCreate(event, CUevent_flags.CU_EVENT_DEFAULT));
+    int flags = timed ? CUevent_flags.CU_EVENT_DEFAULT : CUevent_flags.CU_EVENT_DISABLE_TIMING;
+    check("cuEventCreate", JCudaDriver.cuEventCreate(event, flags));
     return new JCudaEvent(event);
   }
 
@@ -273,8 +274,8 @@ final class JCudaDeviceApi implements DeviceApi {
   }
 
   /**
-   * Unloads the kernels and releases the context. A device that does not respond keeps both until
-   * the process ends, because its work may still run.
+   * Unloads the kernels and releases the context, which is then not current on this thread. A
+   * device that does not respond keeps both until the process ends, because its work may still run.
    */
   @Override
   public void close() {
@@ -283,6 +284,7 @@ final class JCudaDeviceApi implements DeviceApi {
       if (loaded && JCudaDriver.cuCtxSetCurrent(context) == CUresult.CUDA_SUCCESS) {
         logFailure("cuModuleUnload", JCudaDriver.cuModuleUnload(module));
       }
+      logFailure("cuCtxSetCurrent", JCudaDriver.cuCtxSetCurrent(new CUcontext()));
       logFailure("cuDevicePrimaryCtxRelease", JCudaDriver.cuDevicePrimaryCtxRelease(handle));
     }
   }

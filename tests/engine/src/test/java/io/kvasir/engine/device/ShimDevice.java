@@ -210,10 +210,10 @@ public final class ShimDevice implements DeviceApi {
   }
 
   @Override
-  public synchronized Event openEvent() {
+  public synchronized Event openEvent(boolean timed) {
     enter(ShimCall.OPEN_EVENT);
     openEvents++;
-    return new ShimStream.Mark();
+    return new ShimStream.Mark(timed);
   }
 
   @Override
@@ -239,6 +239,7 @@ public final class ShimDevice implements DeviceApi {
     enter(ShimCall.ELAPSED);
     ShimStream.Mark first = (ShimStream.Mark) from;
     ShimStream.Mark second = (ShimStream.Mark) to;
+    assertThat(first.timed() && second.timed()).as("events measure time").isTrue();
     if (!first.passed() || !second.passed()) {
       throw failure(ShimCall.ELAPSED, NOT_READY);
     }

@@ -137,7 +137,7 @@ class ShimDeviceTest {
       long memory = late.allocate(2);
       Stream first = late.openStream(false);
       Stream second = late.openStream(false);
-      Event event = late.openEvent();
+      Event event = late.openEvent(true);
       late.fill(first, memory, (byte) 3, 1);
       late.record(first, event);
       late.await(second, event);

@@ -9,10 +9,19 @@ final class ShimStream implements DeviceApi.Stream {
 
   /** A place in a stream's work, behind the first so many pieces. */
   static final class Mark implements DeviceApi.Event {
+    private final boolean timed;
     private ShimStream stream;
     private long position;
     private long passedNs;
     private boolean passed;
+
+    Mark(boolean timed) {
+      this.timed = timed;
+    }
+
+    boolean timed() {
+      return timed;
+    }
 
     /** What carries out the work before the mark as it is now. */
     Runnable reach() {

@@ -195,7 +195,7 @@ public final class CudaPrefixMatcher implements PrefixMatcher {
       try {
         opened = device.openStream(true);
         this.stream = opened;
-        this.submitted = device.openEvent();
+        this.submitted = device.openEvent(false);
       } catch (RuntimeException e) {
         List<Runnable> steps = new ArrayList<>(List.of(staging::close));
         if (opened != null) {

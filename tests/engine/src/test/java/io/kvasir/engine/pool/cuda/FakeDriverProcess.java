@@ -20,6 +20,8 @@ import io.kvasir.testing.pool.PoolChurn;
 import io.kvasir.testing.pool.PoolScenario;
 import io.kvasir.testing.pool.TestHash;
 import java.nio.ByteBuffer;
+import jcuda.driver.CUcontext;
+import jcuda.driver.JCudaDriver;
 
 /** What {@link FakeDriverTest} does in processes of its own; prints OK when all was well. */
 final class FakeDriverProcess {
@@ -66,6 +68,9 @@ final class FakeDriverProcess {
           .hasMessageContaining("cuModuleGetFunction failed: CUDA_ERROR_NOT_FOUND (500)");
       assertThat(device.freeBytes()).isEqualTo(freeBytes);
     }
+    CUcontext left = new CUcontext();
+    assertThat(JCudaDriver.cuCtxGetCurrent(left)).isZero();
+    assertThat(left).as("the thread's context after the close").isEqualTo(new CUcontext());
   }
 
   private static void copyBothWays(DeviceApi device) {
@@ -95,13 +100,19 @@ final class FakeDriverProcess {
   private static void measure(DeviceApi device) {
     Stream first = device.openStream(false);
     Stream second = device.openStream(true);
-    Event from = device.openEvent();
-    Event to = device.openEvent();
+    Event from = device.openEvent(true);
+    Event to = device.openEvent(true);
     device.record(first, from);
     device.await(second, from);
     device.record(second, to);
     device.synchronize(second);
     assertThat(device.elapsedNs(from, to)).isNotNegative();
+    Event untimed = device.openEvent(false);
+    device.record(second, untimed);
+    device.synchronize(second);
+    assertThatThrownBy(() -> device.elapsedNs(from, untimed))
+        .hasMessageContaining("CUDA_ERROR_INVALID_HANDLE");
+    device.closeEvent(untimed);
     device.closeEvent(from);
     device.closeEvent(to);
     device.closeStream(first);

@@ -37,7 +37,11 @@ public final class ContinuedInput {
     items.write('[');
   }
 
-  /** {@return a copy of a body's input, as JSON; null if it has none} */
+  /**
+   * {@return a copy of a body's input, as JSON; null if it has none}
+   *
+   * @param body the body
+   */
   public static byte @Nullable [] of(BodyScan body) {
     JsonMember input = body.member(BodyField.INPUT);
     return input == null ? null : Arrays.copyOfRange(body.bytes(), input.value(), input.end());

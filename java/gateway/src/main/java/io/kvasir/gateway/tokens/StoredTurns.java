@@ -25,6 +25,9 @@ public final class StoredTurns {
   private final Map<String, Turn> byId = new LinkedHashMap<>(16, 0.75f, true);
   private long bytes;
 
+  /** Begins without turns. */
+  StoredTurns() {}
+
   /**
    * One request and its answer.
    *

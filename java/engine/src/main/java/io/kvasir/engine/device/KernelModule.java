@@ -87,14 +87,15 @@ public record KernelModule(
    * @throws FatalDeviceException if the device cannot run them, or their version is wrong
    */
   void loadOnto(DeviceApi device, int driverVersion) {
-    String resource = isOlder(driverVersion) ? PTX_RESOURCE : RESOURCE;
+    boolean older = isOlder(driverVersion);
+    String resource = older ? PTX_RESOURCE : RESOURCE;
     try (InputStream module = KernelModule.class.getResourceAsStream(resource)) {
       if (module == null) {
         throw new IllegalStateException(ABSENT.reason());
       }
       byte[] image = module.readAllBytes();
       // PTX is a text with a zero byte at its end.
-      device.loadModule(isOlder(driverVersion) ? Arrays.copyOf(image, image.length + 1) : image);
+      device.loadModule(older ? Arrays.copyOf(image, image.length + 1) : image);
     } catch (IOException e) {
       throw new UncheckedIOException("cannot read the embedded kernel module", e);
     }

@@ -59,7 +59,7 @@ public final class FleetRequest {
     this.priorityJump = builder.priorityJump;
     this.targets = builder.targets;
     this.streams = builder.streams;
-    this.blocks = new PromptBlocks(prompt, tokens, scope, builder.hashes);
+    this.blocks = new PromptBlocks(prompt, tokens, scope, conversationId, builder.hashes);
   }
 
   private FleetRequest(FleetRequest other, RankFilter filter) {

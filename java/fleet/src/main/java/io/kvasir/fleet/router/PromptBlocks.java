@@ -22,6 +22,9 @@ final class PromptBlocks {
   /** Prompts of a request whose blocks are named. */
   private static final int MAX_PROMPTS = 64;
 
+  /** Of all requests of the process: hashes depend on nothing but tokens and scope. */
+  private static final HashedPrompts EARLIER = new HashedPrompts(32 << 20);
+
   /** So large that a text is only measured. */
   private static final int UNBOUNDED = Integer.MAX_VALUE;
 
@@ -31,6 +34,7 @@ final class PromptBlocks {
   private final @Nullable List<int[]> knownTokens;
 
   private final CacheScope scope;
+  private final @Nullable String conversationId;
   private final boolean hashesGiven;
   private final Map<Naming, BlockHashes> hashes = new ConcurrentHashMap<>();
   private final Map<Naming, List<long[]>> trtllmKeys = new ConcurrentHashMap<>();
@@ -55,16 +59,19 @@ final class PromptBlocks {
    * @param knownTokens its tokens; null if there are none, or the prompt has them and was not
    *     decoded yet
    * @param scope LoRA adapter and salt
+   * @param conversationId the conversation's id; null for none
    * @param given hashes of tokens that the caller has computed
    */
   PromptBlocks(
       PromptSource prompt,
       @Nullable List<int[]> knownTokens,
       CacheScope scope,
+      @Nullable String conversationId,
       Map<Naming, BlockHashes> given) {
     this.prompt = prompt;
     this.knownTokens = knownTokens;
     this.scope = scope;
+    this.conversationId = conversationId;
     this.hashesGiven = !given.isEmpty();
     if (hashesGiven) { // else the map would begin with room for one
       hashes.putAll(given);
@@ -109,7 +116,11 @@ final class PromptBlocks {
           List<int[]> tokens = tokens();
           return tokens == null || tokens.isEmpty()
               ? NONE
-              : NativeBlockHasher.of(format, tokensPerBlock).hash(tokens.get(0), scope);
+              : EARLIER.hash(
+                  NativeBlockHasher.of(format, tokensPerBlock),
+                  conversationId,
+                  tokens.get(0),
+                  scope);
         });
   }
 

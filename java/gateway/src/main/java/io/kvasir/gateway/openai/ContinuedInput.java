@@ -4,6 +4,7 @@ import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,13 +39,23 @@ public final class ContinuedInput {
   }
 
   /**
-   * {@return a copy of a body's input, as JSON; null if it has none}
+   * {@return the bytes of a body's input, as JSON; 0 if it has none}
    *
    * @param body the body
    */
-  public static byte @Nullable [] of(BodyScan body) {
+  public static int size(BodyScan body) {
     JsonMember input = body.member(BodyField.INPUT);
-    return input == null ? null : Arrays.copyOfRange(body.bytes(), input.value(), input.end());
+    return input == null ? 0 : input.end() - input.value();
+  }
+
+  /**
+   * {@return a copy of a body's input, as JSON}
+   *
+   * @param body a body with an input
+   */
+  public static byte[] of(BodyScan body) {
+    JsonMember input = Objects.requireNonNull(body.member(BodyField.INPUT), "input");
+    return Arrays.copyOfRange(body.bytes(), input.value(), input.end());
   }
 
   /**
@@ -136,14 +147,13 @@ public final class ContinuedInput {
     json.beginObject();
     while (json.nextKey()) {
       Key key = Key.TABLE.find(json);
-      int value = json.at();
-      json.skip();
-      call |= key == Key.TYPE && is(CALL, value);
-      system |= key == Key.ROLE && is(SYSTEM, value);
+      if (key == Key.TYPE) {
+        call |= json.skipIs(CALL);
+      } else if (key == Key.ROLE) {
+        system |= json.skipIs(SYSTEM);
+      } else {
+        json.skip();
+      }
     }
-  }
-
-  private boolean is(byte[] text, int value) {
-    return Arrays.equals(json.bytes(), value, json.at(), text, 0, text.length);
   }
 }

@@ -1,6 +1,7 @@
 package io.kvasir.gateway.openai;
 
 import io.kvasir.gateway.openai.JsonException.Kind;
+import java.util.Arrays;
 
 /**
  * Reads JSON in place and checks every byte that it passes: RFC 8259, UTF-8 without overlong forms
@@ -307,6 +308,19 @@ final class JsonCursor {
     }
     at = i;
     return value;
+  }
+
+  /**
+   * Skips one value of any kind.
+   *
+   * @param quoted a text in quotes; escapes are not resolved
+   * @return whether the value is that text
+   * @throws JsonException if the JSON is not valid
+   */
+  boolean skipIs(byte[] quoted) throws JsonException {
+    int from = at;
+    skip();
+    return Arrays.equals(bytes, from, at, quoted, 0, quoted.length);
   }
 
   /** {@return whether a byte is a decimal digit} */

@@ -45,6 +45,7 @@ final class SseEventReader {
   private static final byte[] EVENT = ascii("event");
   private static final byte[] DONE = ascii("[DONE]");
   private static final byte[] ERROR = ascii("error");
+  private static final byte[] QUOTED_ERROR = ascii("\"error\"");
   private static final byte[] PING = ascii("ping");
   private static final byte[] KEEPALIVE = ascii("keepalive");
   private static final byte[] MESSAGE_STOP = ascii("message_stop");
@@ -237,7 +238,7 @@ final class SseEventReader {
       case RESPONSE, MESSAGE -> readReply(event, first);
       case ERROR -> error |= skipIsContent();
       case TYPE -> readType(event);
-      case OBJECT -> error |= skipIs(ERROR);
+      case OBJECT -> error |= json.skipIs(QUOTED_ERROR);
       default -> json.skip();
     }
   }
@@ -379,12 +380,6 @@ final class SseEventReader {
       next++;
     }
     return (first == '[' || first == '{') && next < json.at() - 1;
-  }
-
-  private boolean skipIs(byte[] text) throws JsonException {
-    int from = json.at();
-    json.skip();
-    return is(from + 1, json.at() - 1, text);
   }
 
   private boolean is(int from, int to, byte[] text) {

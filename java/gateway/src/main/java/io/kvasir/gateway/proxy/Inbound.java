@@ -14,7 +14,6 @@ import io.kvasir.gateway.tokens.StoredTurns;
 import io.kvasir.gateway.tokens.TokenRequest;
 import io.kvasir.gateway.verify.Witness;
 import io.kvasir.model.CacheScope;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -189,20 +188,18 @@ final class Inbound {
    * is known, and the budget has room. O(bytes).
    *
    * @param of its body
-   * @param turns the stored conversations
+   * @param earlier the stored conversation that it continues
    */
-  TokenRequest asked(BodyScan of, StoredTurns turns) {
+  TokenRequest asked(BodyScan of, StoredTurns.Earlier earlier) {
     String path = endpoint.promptPath(of);
-    String previous = of.previousResponseId();
     BodyHold hold = body.hold();
-    List<byte[]> earlier = previous == null ? List.of() : turns.upTo(previous);
-    if (hold != null && !earlier.isEmpty()) {
-      long bytes = of.length() + turns.bytesUpTo(previous);
-      boolean fits = hold.take(WHOLE_COPIES * bytes);
-      BodyScan whole = fits ? ContinuedInput.join(of, earlier) : null;
+    long bytes = WHOLE_COPIES * (of.length() + earlier.bytes());
+    if (hold != null && !earlier.parts().isEmpty() && hold.take(bytes)) {
+      BodyScan whole = ContinuedInput.join(of, earlier.parts());
       if (whole != null) {
         return new TokenRequest(path, model, whole, BodyPrompt.of(whole, hold));
       }
+      hold.give(bytes);
     }
     return new TokenRequest(path, model, of, prompt());
   }

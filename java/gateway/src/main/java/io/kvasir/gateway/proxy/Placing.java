@@ -12,6 +12,7 @@ import io.kvasir.gateway.route.InexactCause;
 import io.kvasir.gateway.route.ModelFleet;
 import io.kvasir.gateway.route.ModelFleet.Target;
 import io.kvasir.gateway.tokens.PromptTokens;
+import io.kvasir.gateway.tokens.StoredTurns.Earlier;
 import io.kvasir.gateway.tokens.TokenQuestions;
 import java.util.List;
 import java.util.concurrent.CancellationException;
@@ -147,8 +148,12 @@ final class Placing {
     FleetRequest request = request(among);
     BodyScan body = inbound.body();
     BodyHold hold = inbound.hold();
-    if (body == null || hold == null || bytes(body) <= BodyThreads.LARGE_BYTES) {
-      settle(decide(among, request, body, null, result), false, result);
+    Earlier earlier =
+        body == null ? Earlier.NONE : services.tokens().turns().upTo(body.previousResponseId());
+    if (body == null
+        || hold == null
+        || body.length() + earlier.bytes() <= BodyThreads.LARGE_BYTES) {
+      settle(decide(among, request, body, earlier, null, result), false, result);
       return;
     }
     Wait wait = new Wait();
@@ -160,18 +165,13 @@ final class Placing {
                 hold,
                 () -> {
                   if (!hold.released()) {
-                    Decision decision = decide(among, request, body, hold, result);
+                    Decision decision = decide(among, request, body, earlier, hold, result);
                     loop.execute(() -> settle(decision, wait.isCancelled(), result));
                   }
                 });
     if (!runs) {
       result.onRefused(BodyIntake.tooManyLargeBodies());
     }
-  }
-
-  /** What a decision reads: a request, and the stored conversation that it continues. */
-  private long bytes(BodyScan body) {
-    return body.length() + services.tokens().turns().bytesUpTo(body.previousResponseId());
   }
 
   private static void settle(Decision decision, boolean cancelled, Result result) {
@@ -190,19 +190,21 @@ final class Placing {
   /**
    * Routes a request, or makes the questions for its tokens. O(bytes).
    *
+   * @param earlier the stored conversation that it continues
    * @param large what a request with a large body holds; null for any other request
    */
   private Decision decide(
       ModelFleet among,
       FleetRequest request,
       @Nullable BodyScan body,
+      Earlier earlier,
       @Nullable BodyHold large,
       Result result) {
     try {
       boolean reads =
           among.router().readsTokens(request) || (local != null && local.readsTokens(request));
       if (inbound.tokens() == null && body != null && reads) {
-        return questions(among, body, result);
+        return questions(among, body, earlier, result);
       }
       if (inbound.tokens() == null && body != null && !counted) {
         counted = true;
@@ -225,7 +227,7 @@ final class Placing {
     }
   }
 
-  private Decision questions(ModelFleet among, BodyScan body, Result result) {
+  private Decision questions(ModelFleet among, BodyScan body, Earlier earlier, Result result) {
     Target owner = candidates.owner();
     FleetWorker any = owner != null ? owner.worker() : candidates.leastLoaded(leg);
     if (any == null) {
@@ -233,7 +235,7 @@ final class Placing {
     }
     inbound.chargeTokens(body);
     TokenQuestions tokens = services.tokens();
-    TokenQuestions.Prepared prepared = tokens.prepare(any, inbound.asked(body, tokens.turns()));
+    TokenQuestions.Prepared prepared = tokens.prepare(any, inbound.asked(body, earlier));
     return () -> ask(among, prepared, result);
   }
 

@@ -157,7 +157,7 @@ public final class Preview {
         .ask(
             any,
             exchange.loop(),
-            inbound.asked(body, services.tokens().turns()),
+            inbound.asked(body, services.tokens().turns().upTo(body.previousResponseId())),
             found -> guard(() -> choose(inbound, fleet, found)));
     return false;
   }

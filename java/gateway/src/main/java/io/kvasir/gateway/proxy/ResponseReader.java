@@ -57,18 +57,17 @@ final class ResponseReader {
    * room.
    *
    * @param memory counts it until the reply is over
-   * @return this reader
    */
-  ResponseReader keep(Inbound inbound, ReplyMemory memory) {
+  void keep(Inbound inbound, ReplyMemory memory) {
     BodyScan body = inbound.body();
-    if (body != null && inbound.tokens() != null && !body.isFalse(BodyField.STORE)) {
-      byte[] added = ContinuedInput.of(body);
-      if (added != null && memory.keep(added.length)) {
-        input = added;
-        previous = body.previousResponseId();
-      }
+    if (body == null || inbound.tokens() == null || body.isFalse(BodyField.STORE)) {
+      return;
     }
-    return this;
+    int bytes = ContinuedInput.size(body);
+    if (bytes > 0 && memory.keep(bytes)) {
+      input = ContinuedInput.of(body);
+      previous = body.previousResponseId();
+    }
   }
 
   /** The first event of a stream, or the one that ends the answer. */

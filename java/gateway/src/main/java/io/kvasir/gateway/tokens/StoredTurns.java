@@ -18,8 +18,10 @@ public final class StoredTurns {
 
   private static final long MAX_BYTES = 64 << 20;
 
-  /** Bytes of a turn besides its contents, about. */
-  private static final int TURN_BYTES = 256;
+  private static final int MAX_ID_CHARACTERS = 256;
+
+  /** Bytes of a turn besides its contents, at most: most of them are of two ids. */
+  private static final int TURN_BYTES = 256 + 2 * 2 * MAX_ID_CHARACTERS;
 
   // Guarded by this.
   private final Map<String, Turn> byId = new LinkedHashMap<>(16, 0.75f, true);
@@ -44,12 +46,30 @@ public final class StoredTurns {
   }
 
   /**
+   * A conversation up to a response.
+   *
+   * @param parts inputs and answers as JSON, oldest first; empty if not all of them are known
+   * @param bytes their bytes
+   */
+  public record Earlier(List<byte[]> parts, long bytes) {
+
+    /** No conversation, or an unknown one. */
+    public static final Earlier NONE = new Earlier(List.of(), 0);
+  }
+
+  /**
    * Keeps a turn. O(dropped turns).
    *
    * @param id the response's id, which an engine has given it
-   * @param turn what it adds
+   * @param turn what it adds; not kept if its id or the one before it has more than {@value
+   *     #MAX_ID_CHARACTERS} characters
    */
   public synchronized void put(String id, Turn turn) {
+    String previous = turn.previous;
+    if (id.length() > MAX_ID_CHARACTERS
+        || (previous != null && previous.length() > MAX_ID_CHARACTERS)) {
+      return;
+    }
     Turn before = byId.put(id, turn);
     bytes += turn.bytes() - (before == null ? 0 : before.bytes());
     Iterator<Turn> eldest = byId.values().iterator();
@@ -60,33 +80,25 @@ public final class StoredTurns {
   }
 
   /**
-   * The size of what {@link #upTo} returns. O(turns).
-   *
-   * @param id the response's id; null for none
-   * @return the bytes of inputs and answers
-   */
-  public long bytesUpTo(@Nullable String id) {
-    return id == null ? 0 : upTo(id).stream().mapToLong(each -> each.length).sum();
-  }
-
-  /**
    * The conversation up to a response. O(turns).
    *
-   * @param id the response's id
-   * @return the inputs and answers as JSON, oldest first; empty if not all of them are known
+   * @param id the response's id; null for none
+   * @return its inputs and answers
    */
-  public synchronized List<byte[]> upTo(String id) {
-    ArrayDeque<byte[]> turns = new ArrayDeque<>();
+  public synchronized Earlier upTo(@Nullable String id) {
+    ArrayDeque<byte[]> parts = new ArrayDeque<>();
+    long size = 0;
     String next = id;
     while (next != null) {
       Turn turn = byId.get(next);
-      if (turn == null || turns.size() > 2 * byId.size()) { // ids that lead back to themselves
-        return List.of();
+      if (turn == null || parts.size() > 2 * byId.size()) { // ids that lead back to themselves
+        return Earlier.NONE;
       }
-      turns.addFirst(turn.answer);
-      turns.addFirst(turn.input);
+      parts.addFirst(turn.answer);
+      parts.addFirst(turn.input);
+      size += turn.answer.length + turn.input.length;
       next = turn.previous;
     }
-    return List.copyOf(turns);
+    return parts.isEmpty() ? Earlier.NONE : new Earlier(List.copyOf(parts), size);
   }
 }

@@ -22,7 +22,7 @@ class StoredTurnsTest {
   }
 
   private List<String> upTo(String id) {
-    return turns.upTo(id).stream()
+    return turns.upTo(id).parts().stream()
         .map(each -> new String(each, StandardCharsets.US_ASCII))
         .toList();
   }
@@ -35,8 +35,8 @@ class StoredTurnsTest {
     put("d", "a");
     assertThat(upTo("c")).containsExactly("in a", "out a", "in b", "out b", "in c", "out c");
     assertThat(upTo("d")).containsExactly("in a", "out a", "in d", "out d");
-    assertThat(turns.bytesUpTo("d")).isEqualTo(18);
-    assertThat(turns.bytesUpTo(null)).isZero();
+    assertThat(turns.upTo("d").bytes()).isEqualTo(18);
+    assertThat(turns.upTo(null).bytes()).isZero();
   }
 
   @Test
@@ -56,18 +56,31 @@ class StoredTurnsTest {
   }
 
   @Test
+  void turnsWithIdsOfAnyLengthAreNotKept() {
+    String longest = "x".repeat(256);
+    put(longest, null);
+    put("a", longest);
+    assertThat(upTo("a")).hasSize(4);
+    put(longest + "x", null);
+    put("b", longest + "x");
+    assertThat(upTo(longest + "x")).isEmpty();
+    turns.put(longest + "x", new Turn(null, new byte[64 * MIB], new byte[0]));
+    assertThat(upTo("a")).as("what is not kept takes no room").hasSize(4);
+  }
+
+  @Test
   void theBytesHaveABoundAndTheLeastUsedGo() {
     for (int i = 0; i < 63; i++) {
       turns.put("t" + i, new Turn(null, new byte[MIB], new byte[0]));
     }
-    assertThat(turns.upTo("t0")).hasSize(2);
+    assertThat(turns.upTo("t0").parts()).hasSize(2);
     turns.put("t63", new Turn(null, new byte[MIB], new byte[0]));
-    assertThat(turns.upTo("t0")).as("was asked for").hasSize(2);
-    assertThat(turns.upTo("t1")).as("is the one used least").isEmpty();
+    assertThat(turns.upTo("t0").parts()).as("was asked for").hasSize(2);
+    assertThat(turns.upTo("t1").parts()).as("is the one used least").isEmpty();
     turns.put("t63", new Turn(null, new byte[0], new byte[0]));
     turns.put("t64", new Turn(null, new byte[MIB], new byte[0]));
-    assertThat(turns.upTo("t2")).as("one was replaced by a small one").hasSize(2);
+    assertThat(turns.upTo("t2").parts()).as("one was replaced by a small one").hasSize(2);
     turns.put("large", new Turn(null, new byte[64 * MIB], new byte[0]));
-    assertThat(turns.upTo("large")).isEmpty();
+    assertThat(turns.upTo("large").parts()).isEmpty();
   }
 }

@@ -5,8 +5,12 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.kvasir.engine.device.KernelModule;
 import io.kvasir.testing.device.FakeDriver;
+import io.kvasir.testing.harness.ChildProcess;
+import io.kvasir.testing.harness.ReservedPort;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -77,6 +81,48 @@ class FakeDriverCommandsTest {
     assertThat(timeless(device.output())).isEqualTo(timeless(host.out()));
   }
 
+  /** Runs a replay in two processes of one rank and one device each. */
+  private static List<ChildProcess> inTwoProcesses(Map<String, String> ofSecond, String line)
+      throws IOException {
+    List<ChildProcess> processes = new ArrayList<>();
+    try (ReservedPort port = new ReservedPort()) {
+      for (int rank = 0; rank < 2; rank++) {
+        Map<String, String> variables = new HashMap<>(rank == 0 ? Map.of() : ofSecond);
+        variables.put("KVASIR_GROUP_SECRET", "0123456789abcdef".repeat(4));
+        String group =
+            " --collective tcp --world-size 2 --master-addr 127.0.0.1"
+                + (" --rank " + rank + " --master-port " + port.number());
+        processes.add(FakeDriver.start(variables, Main.class, (line + group).split(" ")));
+      }
+      for (ChildProcess process : processes) {
+        int ended = process.exitCode();
+        assertThat(ended).as("%s", process).isNotNegative();
+      }
+      return processes;
+    } finally {
+      processes.forEach(ChildProcess::close);
+    }
+  }
+
+  @Test
+  void aReplayInTwoProcessesReportsWhatOneOnTheHostDoes() throws Exception {
+    Outcome host = Outcome.of(Map.of(), REPLAY + " --device cpu");
+    List<ChildProcess> processes = inTwoProcesses(Map.of(), REPLAY + " --device cuda");
+    assertThat(processes.get(0).exitCode()).as("%s", processes.get(0)).isZero();
+    assertThat(timeless(processes.get(0).output())).isEqualTo(timeless(host.out()));
+    assertThat(processes.get(1).exitCode()).as("%s", processes.get(1)).isZero();
+  }
+
+  @Test
+  void aDeviceThatIsLostInMidRunRetiresItsRankOnly() throws Exception {
+    Map<String, String> lost = Map.of("KVASIR_FAKE_CUDA_FAULT", "cuLaunchKernel:30:700");
+    List<ChildProcess> processes = inTwoProcesses(lost, REPLAY + " --device cuda");
+    ChildProcess first = processes.get(0);
+    assertThat(first.exitCode()).as("%s", first).isZero();
+    assertThat(first.errors()).contains("Rank 1 is retired");
+    assertThat(first.output()).containsPattern("\"completed\" ?: ?12");
+  }
+
   /** What the driver counted, by call and by kernel. */
   private static Map<String, Long> counts(FakeDriver.Result result) {
     Map<String, Long> counts = new HashMap<>();
@@ -95,8 +141,9 @@ class FakeDriverCommandsTest {
     long inPhases = counts.getOrDefault("kvasir_pool_occupancy", 0L);
     long submissions = counts.get("kvasir_pool_submission") + inPhases;
     assertThat(submissions).as("%s", counts).isGreaterThan(100);
-    assertThat(counts.get("cuLaunchKernel")).as("%s", counts).isLessThan(3 * submissions);
+    assertThat(counts.get("cuLaunchKernel")).as("%s", counts).isLessThan(submissions * 6 / 5);
     assertThat(counts.get("cuMemcpyAsync")).as("%s", counts).isLessThan(submissions / 5);
+    assertThat(counts.get("cuCtxSetCurrent")).as("%s", counts).isLessThan(submissions);
   }
 
   @Test

@@ -169,9 +169,11 @@ public interface DeviceApi extends AutoCloseable {
   void launch(Stream stream, Kernel kernel, int blocks, int threads, KernelArguments arguments);
 
   /**
-   * Waits until a stream has no pending work.
+   * Waits until a stream has no pending work, but not for ever: after some 30 s the device counts
+   * as unresponsive, as after {@link #trySynchronize}.
    *
    * @param stream the stream
+   * @throws FatalDeviceException if the device does not respond
    */
   void synchronize(Stream stream);
 

@@ -1,9 +1,11 @@
 package io.kvasir.engine.device;
 
 import java.lang.ref.Reference;
-import java.nio.ByteBuffer;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.IntSupplier;
 import jcuda.Pointer;
 import jcuda.driver.CUcontext;
 import jcuda.driver.CUdevice;
@@ -22,13 +24,31 @@ import org.slf4j.LoggerFactory;
 
 /**
  * An open device through JCuda. Retains the primary context, which all libraries of the process
- * share, from construction to {@link #close}. Each call makes the context current on its thread.
+ * share, from construction to {@link #close}. Calls make the context current on their thread;
+ * launches and waits only if the thread's last call was to another device, or the driver refuses
+ * their handles because another library has changed the context.
  */
 final class JCudaDeviceApi implements DeviceApi {
 
   private static final Logger LOG = LoggerFactory.getLogger(JCudaDeviceApi.class);
 
+  /** How long the work of a stream may take, far above the duration of a step of an engine. */
+  private static final long RESPONSE_NS = TimeUnit.SECONDS.toNanos(30);
+
+  /** A wait polls without pause at first, because a submission takes some 20 to 100 us. */
+  private static final long SPIN_NS = 500_000;
+
   private static final long POLL_NS = 50_000;
+
+  /** Results of a call whose handles are not of the current context. */
+  private static final Set<Integer> FOREIGN =
+      Set.of(
+          CUresult.CUDA_ERROR_INVALID_CONTEXT,
+          CUresult.CUDA_ERROR_INVALID_HANDLE,
+          CUresult.CUDA_ERROR_CONTEXT_IS_DESTROYED);
+
+  /** The device of the thread's last call, unless it was closed there. */
+  private static final ThreadLocal<JCudaDeviceApi> ENTERED = new ThreadLocal<>();
 
   private record JCudaStream(CUstream handle) implements Stream {}
 
@@ -60,6 +80,7 @@ final class JCudaDeviceApi implements DeviceApi {
   }
 
   private final CudaDevice device;
+  private final long responseNs;
   private final CUdevice handle = new CUdevice();
   private final CUcontext context = new CUcontext();
   private final AtomicBoolean closed = new AtomicBoolean();
@@ -70,7 +91,17 @@ final class JCudaDeviceApi implements DeviceApi {
   private volatile boolean unresponsive;
 
   JCudaDeviceApi(CudaDevice device) {
+    this(device, RESPONSE_NS);
+  }
+
+  /**
+   * Opens a device.
+   *
+   * @param responseNs how long {@link #synchronize} waits
+   */
+  JCudaDeviceApi(CudaDevice device, long responseNs) {
     this.device = device;
+    this.responseNs = responseNs;
     check("cuDeviceGet", JCudaDriver.cuDeviceGet(handle, device.ordinal()));
     check("cuDevicePrimaryCtxRetain", JCudaDriver.cuDevicePrimaryCtxRetain(context, handle));
   }
@@ -225,23 +256,16 @@ final class JCudaDeviceApi implements DeviceApi {
   @Override
   public void launch(
       Stream stream, Kernel kernel, int blocks, int threads, KernelArguments arguments) {
-    enter();
-    ByteBuffer pointers = arguments.pointers();
+    Pointer pointers = Pointer.to(arguments.pointers());
+    CUfunction function = ((JCudaKernel) kernel).handle();
+    CUstream on = handle(stream);
     try {
       check(
           "cuLaunchKernel",
-          JCudaDriver.cuLaunchKernel(
-              ((JCudaKernel) kernel).handle(),
-              blocks,
-              1,
-              1,
-              threads,
-              1,
-              1,
-              0,
-              handle(stream),
-              Pointer.to(pointers),
-              null));
+          inContext(
+              () ->
+                  JCudaDriver.cuLaunchKernel(
+                      function, blocks, 1, 1, threads, 1, 1, 0, on, pointers, null)));
     } finally {
       Reference.reachabilityFence(arguments); // keeps the values, which the pointers do not
     }
@@ -249,8 +273,9 @@ final class JCudaDeviceApi implements DeviceApi {
 
   @Override
   public void synchronize(Stream stream) {
-    enter();
-    check("cuStreamSynchronize", JCudaDriver.cuStreamSynchronize(handle(stream)));
+    if (!trySynchronize(stream, responseNs)) {
+      throw unresponsive();
+    }
   }
 
   @Override
@@ -258,16 +283,21 @@ final class JCudaDeviceApi implements DeviceApi {
     if (unresponsive) {
       return false;
     }
-    enter();
+    CUstream on = handle(stream);
     long from = System.nanoTime();
-    int result = JCudaDriver.cuStreamQuery(handle(stream));
-    while (result == CUresult.CUDA_ERROR_NOT_READY && System.nanoTime() - from < timeoutNs) {
-      LockSupport.parkNanos(POLL_NS);
-      result = JCudaDriver.cuStreamQuery(handle(stream));
-    }
-    if (result == CUresult.CUDA_ERROR_NOT_READY) {
-      unresponsive = true;
-      return false;
+    int result = inContext(() -> JCudaDriver.cuStreamQuery(on));
+    while (result == CUresult.CUDA_ERROR_NOT_READY) {
+      long waitedNs = System.nanoTime() - from;
+      if (waitedNs >= timeoutNs) {
+        unresponsive = true;
+        return false;
+      }
+      if (waitedNs < SPIN_NS) {
+        Thread.onSpinWait();
+      } else {
+        LockSupport.parkNanos(POLL_NS);
+      }
+      result = JCudaDriver.cuStreamQuery(on);
     }
     check("cuStreamQuery", result);
     return true;
@@ -285,6 +315,7 @@ final class JCudaDeviceApi implements DeviceApi {
         logFailure("cuModuleUnload", JCudaDriver.cuModuleUnload(module));
       }
       logFailure("cuCtxSetCurrent", JCudaDriver.cuCtxSetCurrent(new CUcontext()));
+      ENTERED.remove();
       logFailure("cuDevicePrimaryCtxRelease", JCudaDriver.cuDevicePrimaryCtxRelease(handle));
     }
   }
@@ -296,10 +327,36 @@ final class JCudaDeviceApi implements DeviceApi {
   }
 
   private void enter() {
+    requireUsable();
+    check("cuCtxSetCurrent", JCudaDriver.cuCtxSetCurrent(context));
+    ENTERED.set(this);
+  }
+
+  /** Makes a call whose handles are of this context, so that the driver refuses it in another. */
+  private int inContext(IntSupplier call) {
+    requireUsable();
+    if (ENTERED.get() == this) {
+      int result = call.getAsInt();
+      if (!FOREIGN.contains(result)) {
+        return result;
+      }
+    }
+    enter();
+    return call.getAsInt();
+  }
+
+  private void requireUsable() {
     if (closed.get()) {
       throw new IllegalStateException(device.label() + " is closed");
     }
-    check("cuCtxSetCurrent", JCudaDriver.cuCtxSetCurrent(context));
+    if (unresponsive) {
+      throw unresponsive();
+    }
+  }
+
+  private FatalDeviceException unresponsive() {
+    return new FatalDeviceException(
+        device.label() + " does not respond: its work does not end", null);
   }
 
   private static CUstream handle(Stream stream) {

@@ -6,6 +6,7 @@ import io.kvasir.engine.adp.AdpRouterKind;
 import io.kvasir.engine.adp.AttentionDpConfig;
 import io.kvasir.engine.adp.BlockDemand;
 import io.kvasir.engine.device.DeviceApi;
+import io.kvasir.engine.device.FatalDeviceException;
 import io.kvasir.engine.device.TestDevices;
 import io.kvasir.engine.pool.BlockPool;
 import io.kvasir.engine.pool.Occupancy;
@@ -17,6 +18,7 @@ import io.kvasir.testing.harness.LongRuns;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.function.Consumer;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -37,13 +39,30 @@ class CudaReplayTest {
 
   @Test
   void everyDecisionAndEveryEventIsTheSame() {
+    compare(0, instance -> {});
+  }
+
+  /** Two ranks are lost in mid-run, in different parts of a step. */
+  @Test
+  void theSameBecomesOfTheRequestsOfLostRanks() {
+    compare(
+        2,
+        instance -> {
+          instance.fault(2).lose(Fault.Site.STEP, 20, new FatalDeviceException("gone", null));
+          instance.fault(5).lose(Fault.Site.RELEASE, 2, new FatalDeviceException("gone", null));
+        });
+  }
+
+  private static void compare(int lost, Consumer<TestInstance> faults) {
     int pauses = 0;
     long reused = 0;
     long evicted = 0;
     for (long seed : SEEDS) {
       Story expected;
       try (TestInstance instance = setup(seed).build()) {
+        faults.accept(instance);
         expected = play(instance, seed);
+        assertThat(instance.recorder.retired).as("seed %d", seed).hasSize(lost);
       }
       try (DeviceApi device = TestDevices.open(seed);
           TestInstance instance =
@@ -54,6 +73,7 @@ class CudaReplayTest {
                           new CudaPrefixMatcher(
                               pools.stream().map(CudaBlockPool.class::cast).toList()))
                   .build()) {
+        faults.accept(instance);
         Story story = play(instance, seed);
         String at = "seed " + seed + ": " + setup(seed);
         for (int i = 0; i < Math.min(story.lines.size(), expected.lines.size()); i++) {
@@ -93,9 +113,12 @@ class CudaReplayTest {
     new Conversations(seed, 48).cancelSome(new Random(seed)).run(instance);
     instance.assertNothingHeld();
     List<Occupancy> pools = new ArrayList<>();
-    for (BlockPool pool : instance.pools) {
-      pool.settle();
-      pools.add(pool.occupancy());
+    for (int rank = 0; rank < RANKS; rank++) {
+      if (instance.loop.isLive(rank)) {
+        BlockPool pool = instance.pools.get(rank);
+        pool.settle();
+        pools.add(pool.occupancy());
+      }
     }
     Recorder recorder = instance.recorder;
     return new Story(recorder.story, pools, recorder.pauses, recorder.cachedTokens);

@@ -53,7 +53,7 @@ public final class FakeDriver {
   /**
    * Runs a class on this process's class path in a new process that loads the driver.
    *
-   * @param variables environment variables that the driver reads, such as faults
+   * @param variables environment variables, such as faults of the driver
    * @param main the class
    * @param arguments its arguments
    * @return its outcome
@@ -61,6 +61,27 @@ public final class FakeDriver {
    */
   public static Result run(Map<String, String> variables, Class<?> main, String... arguments)
       throws IOException {
+    ChildProcess ended =
+        ChildProcess.run(main.getSimpleName(), builder(variables, main, arguments));
+    return new Result(ended.exitCode(), ended.output(), ended.errors());
+  }
+
+  /**
+   * Starts what {@link #run} runs.
+   *
+   * @param variables environment variables
+   * @param main the class
+   * @param arguments its arguments
+   * @return the process; the caller closes it
+   * @throws IOException if it cannot be started
+   */
+  public static ChildProcess start(
+      Map<String, String> variables, Class<?> main, String... arguments) throws IOException {
+    return ChildProcess.start(main.getSimpleName(), builder(variables, main, arguments));
+  }
+
+  private static ProcessBuilder builder(
+      Map<String, String> variables, Class<?> main, String... arguments) {
     String[] words = new String[arguments.length + 1];
     words[0] = main.getName();
     System.arraycopy(arguments, 0, words, 1, arguments.length);
@@ -74,7 +95,6 @@ public final class FakeDriver {
                 words));
     builder.environment().put("LD_LIBRARY_PATH", FOLDER.toString());
     builder.environment().putAll(variables);
-    ChildProcess ended = ChildProcess.run(main.getSimpleName(), builder);
-    return new Result(ended.exitCode(), ended.output(), ended.errors());
+    return builder;
   }
 }

@@ -20,6 +20,7 @@ import io.kvasir.testing.pool.PoolChurn;
 import io.kvasir.testing.pool.PoolScenario;
 import io.kvasir.testing.pool.TestHash;
 import java.nio.ByteBuffer;
+import java.util.concurrent.TimeUnit;
 import jcuda.driver.CUcontext;
 import jcuda.driver.JCudaDriver;
 
@@ -43,6 +44,8 @@ final class FakeDriverProcess {
       case "lose" -> loseDevice();
       case "close" -> closeDuringSubmissions();
       case "hang" -> closeDeviceThatHangs();
+      case "wait" -> waitForDeviceThatHangs();
+      case "context" -> changeTheContext();
       default -> releaseInUse(arguments[0]);
     }
     System.out.println("OK");
@@ -176,6 +179,40 @@ final class FakeDriverProcess {
     }
     device.close();
     assertThatThrownBy(device::freeBytes).isInstanceOf(IllegalStateException.class);
+  }
+
+  /** As {@link #closeDeviceThatHangs}; a call of the pool waits for it. */
+  private static void waitForDeviceThatHangs() {
+    DeviceApi device = FakeDriverDevice.open(TimeUnit.MILLISECONDS.toNanos(200));
+    try (PoolScenario pool =
+        new PoolScenario(CudaBlockPool.create(device, PoolScenario.shape(8, 4, 0), 0))) {
+      Throwable loss = null;
+      for (int round = 0; loss == null; round++) {
+        assertThat(round).isLessThan(100);
+        loss = catchThrowable(() -> pool.cache("ABC"));
+      }
+      assertThat(loss)
+          .isInstanceOf(FatalDeviceException.class)
+          .hasMessageContaining("CUDA device 0 (Fake GPU) does not respond");
+      assertThatThrownBy(pool::occupancy).isInstanceOf(FatalDeviceException.class);
+      assertThatThrownBy(device::freeBytes).isInstanceOf(FatalDeviceException.class);
+    }
+    device.close();
+  }
+
+  /** Another library makes its own context current on the pool's thread, or none. */
+  private static void changeTheContext() {
+    try (DeviceApi device = FakeDriverDevice.open();
+        PoolScenario pool =
+            new PoolScenario(CudaBlockPool.create(device, PoolScenario.shape(8, 4, 0), 0))) {
+      for (int round = 0; round < 20; round++) {
+        assertThat(JCudaDriver.cuCtxSetCurrent(new CUcontext())).isZero();
+        pool.cache("ABC");
+        assertThat(JCudaDriver.cuCtxSetCurrent(new CUcontext())).isZero();
+        assertThat(device.freeBytes()).isPositive();
+      }
+      assertThat(pool.held("ABC")).isEqualTo(3);
+    }
   }
 
   /** Makes a mistake that ends the process. The driver carries nothing out after this launch. */

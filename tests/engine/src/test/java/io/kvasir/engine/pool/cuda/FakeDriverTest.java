@@ -21,7 +21,7 @@ class FakeDriverTest {
   private final long seed = Long.getLong("kvasir.test.seed", System.nanoTime());
 
   @ParameterizedTest
-  @ValueSource(strings = {"device", "history", "memory", "close"})
+  @ValueSource(strings = {"device", "history", "memory", "close", "context"})
   void theBindingWorksAndGivesEverythingBack(String what) throws Exception {
     assertWell(Map.of(), what);
   }
@@ -41,6 +41,11 @@ class FakeDriverTest {
   @Test
   void aDeviceThatHangsIsClosedAllTheSame() throws Exception {
     assertWell(Map.of("KVASIR_FAKE_CUDA_HANG", "40"), "hang");
+  }
+
+  @Test
+  void aPoolOnADeviceThatHangsIsLost() throws Exception {
+    assertWell(Map.of("KVASIR_FAKE_CUDA_HANG", "20"), "wait");
   }
 
   /** The driver must find the mistakes that it is there to find. */

@@ -161,6 +161,7 @@ void races_are_found() {
            before + store + ".global.u32 [%rd1], 1;\n$L__BB0_2:\n";
   };
   runs(message("st.volatile", "membar.gl;\n", "membar.gl;\n"), false, 2);
+  runs(message("st.volatile", "fence.acq_rel.gpu;\n", "fence.acq_rel.sys;\n"), false, 2);
   runs(message("st.volatile", "membar.sys;\n", ""), true, 2);
   runs(message("st.volatile", "", "membar.gl;\n"), true, 2);
   runs(message("st", "membar.gl;\n", "membar.gl;\n"), true, 2);

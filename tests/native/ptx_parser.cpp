@@ -59,6 +59,8 @@ const std::map<std::string, Known> kUntyped = {
     {"bra", {Op::kBranch, 0}},
     {"bra.uni", {Op::kBranch, 0}},
     {"ret", {Op::kReturn, 0}},
+    {"fence.acq_rel.gpu", {Op::kFence, 0}},
+    {"fence.acq_rel.sys", {Op::kFence, 0}},
     {"membar.gl", {Op::kFence, 0}},
     {"membar.sys", {Op::kFence, 0}},
     {"bar.sync", {Op::kBlockBarrier, 1}},

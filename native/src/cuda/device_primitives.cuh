@@ -50,6 +50,25 @@ KVASIR_DEVICE uint64_t atomic_cas(uint64_t* word, uint64_t expected, uint64_t va
                    static_cast<AtomicWord>(value));
 }
 
+// Order strong accesses before and after, as acquire and release: all that is needed here, and less
+// than the sequential consistency of __threadfence.
+KVASIR_DEVICE void fence_device() {
+#if defined(__CUDA_ARCH__)
+  asm volatile("fence.acq_rel.gpu;" ::: "memory");
+#else
+  __threadfence();
+#endif
+}
+
+// The same, for the host as well.
+KVASIR_DEVICE void fence_system() {
+#if defined(__CUDA_ARCH__)
+  asm volatile("fence.acq_rel.sys;" ::: "memory");
+#else
+  __threadfence_system();
+#endif
+}
+
 KVASIR_DEVICE uint32_t lane() { return threadIdx.x % 32; }
 KVASIR_DEVICE uint32_t warp_in_block() { return threadIdx.x / 32; }
 KVASIR_DEVICE uint32_t warps_in_block() { return blockDim.x / 32; }
@@ -211,7 +230,7 @@ KVASIR_DEVICE void warp_activate(const DevicePool& pool, bool counted, int32_t s
 // Called by one thread, in a launch before the events are written; `most` bounds their number.
 KVASIR_DEVICE void reserve_events(const DevicePool& pool, uint64_t most) {
   store_relaxed(&pool.ring->reserved_end, pool.counters->next_event + most);
-  __threadfence_system();
+  fence_system();
 }
 
 // Must follow a system-scope fence of the same thread in the same launch.
@@ -309,7 +328,7 @@ KVASIR_DEVICE uint32_t directory_claim(const Directory& directory, uint64_t hash
         break;
       }
       if (before == 0) {
-        __threadfence();
+        fence_device();
         before = atomic_cas(&line.keys[slot], 0, key);
         if (before == 0) {
           return static_cast<uint32_t>(bucket * 8 + slot);
@@ -334,7 +353,7 @@ KVASIR_DEVICE void directory_vacate(const Directory& directory, uint64_t positio
   const uint64_t erased = *key;
   store_relaxed(&directory.blocks[position], kNoBlock);
   store_relaxed(key, uint64_t{0});
-  __threadfence();
+  fence_device();
   directory_unmark(directory, erased, position / 8);
 }
 

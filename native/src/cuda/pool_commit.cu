@@ -166,7 +166,7 @@ KVASIR_DEVICE void commit_finish(const DevicePool& pool, const CommitRequest* re
   const PoolPlan& plan = *pool.plan;
   PoolCounters& counters = *pool.counters;
   const bool collided = plan.collided != 0;
-  __threadfence_system();  // before the events
+  fence_system();  // before the events
   for (uint32_t i = Team::first(); i < plan.entries; i += Team::step()) {
     const CommitRequest request = requests[i];
     DeviceLease& lease = pool.leases[request.lease];
@@ -239,7 +239,7 @@ KVASIR_DEVICE void commit_sequential(const DevicePool& pool, const CommitRequest
     }
     return;
   }
-  __threadfence_system();  // before the events
+  fence_system();  // before the events
   for (uint32_t i = 0; i < plan.entries; i++) {
     const CommitRequest request = requests[i];
     DeviceLease& lease = pool.leases[request.lease];

@@ -41,7 +41,7 @@ KVASIR_DEVICE void take_victims(const DevicePool& pool) {
   if (plan.victims == 0) {
     return;
   }
-  __threadfence_system();  // before the events
+  fence_system();  // before the events
   for (uint64_t i = thread_in_grid(); i < plan.victims; i += threads_in_grid()) {
     const uint32_t block = pool.victims[i];
     const uint64_t hash = pool.names[block].hash;

@@ -96,12 +96,12 @@ KVASIR_DEVICE void release_drop(const DevicePool& pool, const int32_t* leases) {
       if (depth < blocks) {
         block = table[depth];
         atomic_max(&pool.stamps[block], eviction_key(pool, first_tick + 1 + i, depth));
-        __threadfence();
+        fence_device();
         const uint32_t held = atomicSub(&pool.holders[block], 1u);
         cached = held == (kNamedBit | 1);
         freed = held == 1;
         if (cached) {
-          __threadfence();
+          fence_device();
           pool.evictable[block] = load_relaxed(&pool.stamps[block]);
         }
       }

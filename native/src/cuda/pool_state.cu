@@ -13,13 +13,13 @@ KVASIR_DEVICE void publish_page(const DevicePool& pool, PoolCounters& counters) 
   const uint64_t sequence = counters.page_sequence;
   counters.page_sequence = sequence + 2;
   store_relaxed(&pool.page->sequence, sequence + 1);
-  __threadfence_system();
+  fence_system();
   for (uint32_t i = 0; i < kOccupancyWords; i++) {
     store_relaxed(&pool.page->words[i], words[i]);
   }
   store_relaxed(&pool.ring->next_event, counters.next_event);
   store_relaxed(&pool.ring->reserved_end, counters.next_event);
-  __threadfence_system();
+  fence_system();
   store_relaxed(&pool.page->sequence, sequence + 2);
 }
 

@@ -59,6 +59,13 @@ final class DeviceStaging implements AutoCloseable {
     return (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
   }
 
+  /** Size of a batch in bytes: its entries, and the tokens and sequence hashes of its blocks. */
+  static long batchBytes(long entryBytes, long blocks, int tokensPerBlock) {
+    return aligned(entryBytes)
+        + aligned(blocks * tokensPerBlock * Integer.BYTES)
+        + aligned(blocks * Long.BYTES);
+  }
+
   /** Reserves space, which must {@link #fits fit}; returns its position. */
   int reserve(long size) {
     int at = used;

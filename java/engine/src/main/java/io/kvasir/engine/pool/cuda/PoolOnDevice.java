@@ -6,6 +6,7 @@ import io.kvasir.engine.device.ReleaseSteps;
 import io.kvasir.engine.pool.DirectoryMirror;
 import io.kvasir.engine.pool.Occupancy;
 import io.kvasir.engine.pool.OccupancyPage;
+import io.kvasir.engine.pool.PoolRecords;
 import io.kvasir.engine.pool.PoolShape;
 import io.kvasir.model.Errors;
 import java.util.List;
@@ -21,7 +22,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class PoolOnDevice {
 
-  private static final int STAGING_BYTES = 1 << 20;
+  private static final int LEAST_STAGING_BYTES = 1 << 20;
+  private static final int MOST_STAGING_BYTES = 16 << 20;
 
   /** Attempts to read the page while it is being written, before older counts are returned. */
   private static final int PAGE_ATTEMPTS = 1 << 10;
@@ -75,7 +77,16 @@ final class PoolOnDevice {
 
   /** Allocates all memory of a pool; the caller closes it. */
   static PoolOnDevice create(DeviceApi device, PoolShape shape, long kvBytesPerBlock) {
-    return create(device, shape, kvBytesPerBlock, STAGING_BYTES, PoolSubmission.ONE_LAUNCH_BLOCKS);
+    return create(
+        device, shape, kvBytesPerBlock, stagingBytes(shape), PoolSubmission.ONE_LAUNCH_BLOCKS);
+  }
+
+  /** Staging memory for the two longest leases: to grow it, the driver waits for the device. */
+  private static int stagingBytes(PoolShape shape) {
+    long longest =
+        DeviceStaging.batchBytes(
+            PoolRecords.LEASE_BYTES, shape.maxBlocksPerLease(), shape.tokensPerBlock());
+    return (int) Math.min(Math.max(2 * longest, LEAST_STAGING_BYTES), MOST_STAGING_BYTES);
   }
 
   /**

@@ -5,6 +5,7 @@ import static io.kvasir.engine.pool.PoolRecords.EXTEND_BYTES;
 import static io.kvasir.engine.pool.PoolRecords.LEASE_BYTES;
 import static io.kvasir.engine.pool.PoolRecords.RESULT_BYTES;
 import static io.kvasir.engine.pool.cuda.DeviceStaging.aligned;
+import static io.kvasir.engine.pool.cuda.DeviceStaging.batchBytes;
 
 import io.kvasir.engine.device.DeviceApi;
 import io.kvasir.engine.device.FatalDeviceException;
@@ -142,11 +143,11 @@ final class PoolSubmission implements AutoCloseable {
   }
 
   static long bytes(LeaseBatch batch, int tokensPerBlock) {
-    return bytes((long) batch.size() * LEASE_BYTES, blocks(batch), tokensPerBlock);
+    return batchBytes((long) batch.size() * LEASE_BYTES, blocks(batch), tokensPerBlock);
   }
 
   static long bytes(CommitBatch batch, int tokensPerBlock) {
-    return bytes((long) batch.size() * COMMIT_BYTES, blocks(batch), tokensPerBlock);
+    return batchBytes((long) batch.size() * COMMIT_BYTES, blocks(batch), tokensPerBlock);
   }
 
   private static long blocks(LeaseBatch batch) {
@@ -171,12 +172,6 @@ final class PoolSubmission implements AutoCloseable {
 
   static long releaseBytes(int count) {
     return aligned((long) count * Integer.BYTES);
-  }
-
-  private static long bytes(long entryBytes, long blocks, int tokensPerBlock) {
-    return aligned(entryBytes)
-        + aligned(blocks * tokensPerBlock * Integer.BYTES)
-        + aligned(blocks * Long.BYTES);
   }
 
   void lease(LeaseBatch batch, boolean evict) {

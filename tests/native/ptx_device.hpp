@@ -2,6 +2,8 @@
 // memory is checked, and kernels that the tests name as functions run from the module of that name.
 #pragma once
 
+#include <algorithm>
+#include <memory>
 #include <set>
 #include <string>
 #include <tuple>
@@ -26,6 +28,47 @@ const char* kernel_name(Kernel kernel) {
 #undef NAME
   throw ptx::Fault("a kernel without a name");
 }
+
+// Reads an occupancy page as the host does, one word at a time and at its own pace, and checks what
+// it takes for a whole page.
+class PageReader {
+ public:
+  explicit PageReader(const OccupancyPage& page) : page_(page) {}
+
+  void go_on() {
+    for (uint32_t steps = random_.below(2 * kOccupancyWords); steps > 0; steps--) {
+      if (read_ == 0) {
+        before_ = page_.sequence;
+        read_ += before_ % 2 == 0 ? 1 : 0;
+      } else if (read_ <= kOccupancyWords) {
+        words_[read_ - 1] = page_.words[read_ - 1];
+        read_++;
+      } else {
+        if (page_.sequence == before_) {
+          check();
+        }
+        read_ = 0;
+      }
+    }
+  }
+
+ private:
+  // Words: capacity, free, cached, active.
+  void check() {
+    CHECK(words_[1] + words_[2] + words_[3] == words_[0]);
+    CHECK(before_ != known_ || std::equal(words_, words_ + kOccupancyWords, known_words_));
+    known_ = before_;
+    std::copy(words_, words_ + kOccupancyWords, known_words_);
+  }
+
+  const OccupancyPage& page_;
+  TestRandom random_{7};
+  uint32_t read_ = 0;
+  uint64_t before_ = 0;
+  uint64_t words_[kOccupancyWords] = {};
+  uint64_t known_ = ~uint64_t{0};
+  uint64_t known_words_[kOccupancyWords] = {};
+};
 
 class PtxDevice {
  public:
@@ -74,8 +117,11 @@ class PtxDevice {
   }
 
   void synchronise() {}
-  void begin_watching(const OccupancyPage&) {}
-  void end_watching() {}
+  void begin_watching(const OccupancyPage& page) {
+    machine_.watch(&page, sizeof page,
+                   [reader = std::make_shared<PageReader>(page)] { reader->go_on(); });
+  }
+  void end_watching() { machine_.watch(nullptr, 0, nullptr); }
 
   // Prints the races since the last call and returns their number.
   int take_races() {

@@ -9,10 +9,12 @@
 //     have ended; a value taken from a lane that does not take part;
 //   - threads that wait for others for ever, and a launch without end.
 // Data races are found as race_detector.hpp says. Stores become visible late and in any order that
-// fences and barriers allow (ptx_stores.cpp); loads happen in order.
+// fences and barriers allow (ptx_stores.cpp), to the host as well; loads happen in order.
 #pragma once
 
+#include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "check.hpp"
@@ -37,6 +39,13 @@ class Machine {
   Machine(Memory& memory, bool finds_races) : memory_(memory), finds_races_(finds_races) {}
 
   void seed(uint64_t seed) { random_ = TestRandom(seed); }
+
+  // Calls `seen` after each store to this memory that has become visible, or never if it is empty.
+  void watch(const void* memory, uint64_t bytes, std::function<void()> seen) {
+    watched_ = static_cast<const uint8_t*>(memory);
+    watched_bytes_ = bytes;
+    seen_ = std::move(seen);
+  }
 
   // Runs all grids at once, each block with so many threads. The blocks of the first are resident
   // together with all blocks of the others.
@@ -101,7 +110,7 @@ class Machine {
   void show_one(Thread& thread);
   void show_all(Thread& thread);
   void show_those_of(Thread& thread, const uint8_t* data, uint32_t bytes);
-  static void store_now(const Pending& pending);
+  void store_now(const Pending& pending);
   static Value load(const Thread& thread, const Bytes& from, uint32_t bytes);
   void end(Thread& thread);
   void meet_block(Thread& thread, const Instruction& self);
@@ -129,6 +138,9 @@ class Machine {
   const bool finds_races_;
   TestRandom random_{1};
   race::Detector detector_;
+  const uint8_t* watched_ = nullptr;
+  uint64_t watched_bytes_ = 0;
+  std::function<void()> seen_;
   uint32_t threads_per_block_ = 0;
   std::vector<Thread> threads_;
   std::vector<Block> blocks_;

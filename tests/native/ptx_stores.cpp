@@ -57,6 +57,9 @@ void Machine::store_now(const Pending& pending) {
   for (uint32_t byte = 0; pending.to.undefined != nullptr && byte < pending.bytes; byte++) {
     pending.to.undefined[byte] = pending.value.undefined >> byte & 1;
   }
+  if (seen_ && pending.overlaps(watched_, static_cast<uint32_t>(watched_bytes_))) {
+    seen_();
+  }
 }
 
 // What the thread sees: its own stores over what is in memory.

@@ -20,6 +20,7 @@ public final class Request {
   private final int promptTokens;
   private final TokenSource source;
   private final int maxNewTokens;
+  private final int answerTokens;
   private final CacheScope scope;
   private final int targetRank;
   private final @Nullable Boolean givenRelax;
@@ -34,6 +35,7 @@ public final class Request {
     this.promptTokens = builder.promptTokens;
     this.source = builder.source;
     this.maxNewTokens = builder.maxNewTokens;
+    this.answerTokens = builder.answerTokens;
     this.scope = builder.scope;
     this.targetRank = builder.targetRank;
     this.givenRelax = builder.relax;
@@ -77,6 +79,7 @@ public final class Request {
   public Builder toBuilder() {
     return new Builder(id, promptTokens, source)
         .maxNewTokens(maxNewTokens)
+        .answerTokens(answerTokens)
         .scope(scope)
         .targetRank(targetRank)
         .relax(givenRelax)
@@ -127,6 +130,14 @@ public final class Request {
   /** {@return the maximum number of tokens to generate, at least 1} */
   public int maxNewTokens() {
     return maxNewTokens;
+  }
+
+  /**
+   * {@return the tokens after which the answer ends, as it does at an end-of-sequence token: at
+   * least 1, at most {@link #maxNewTokens()}; only the ranks that generate it may know}
+   */
+  public int answerTokens() {
+    return answerTokens == 0 ? maxNewTokens : Math.min(answerTokens, maxNewTokens);
   }
 
   /** {@return the LoRA adapter and cache salt} */
@@ -200,6 +211,7 @@ public final class Request {
     private final int promptTokens;
     private final TokenSource source;
     private int maxNewTokens = 1;
+    private int answerTokens;
     private CacheScope scope = CacheScope.NONE;
     private int targetRank = ANY_RANK;
     private @Nullable Boolean relax;
@@ -223,6 +235,17 @@ public final class Request {
      */
     public Builder maxNewTokens(int value) {
       this.maxNewTokens = value;
+      return this;
+    }
+
+    /**
+     * Sets {@link Request#answerTokens()}.
+     *
+     * @param value at least 0; 0 for the maximum
+     * @return this builder
+     */
+    public Builder answerTokens(int value) {
+      this.answerTokens = value;
       return this;
     }
 
@@ -323,6 +346,7 @@ public final class Request {
      */
     public Request build() {
       Checks.atLeast("maxNewTokens", maxNewTokens, 1);
+      Checks.atLeast("answerTokens", answerTokens, 0);
       if (targetRank != ANY_RANK) {
         Checks.atLeast("targetRank", targetRank, 0);
       }

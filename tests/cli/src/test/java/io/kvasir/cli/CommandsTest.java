@@ -349,4 +349,24 @@ class CommandsTest {
           .contains("--slow must be RANK=X@FROM-TO");
     }
   }
+
+  @Test
+  void routersMayNotSeeAllRequestsAsTheyAre() {
+    String line = SMALL + " --router default --format json --fleet-router conversation --workers 2";
+    JsonNode hidden =
+        run(line + " --foreign-load 0.3 --forget-ids 0.5 --answers unknown:2000").json();
+    assertThat(hidden.at("/config/answers").asText()).isEqualTo("unknown:2000");
+    assertThat(hidden.at("/config/foreignLoad").asDouble()).isEqualTo(0.3);
+    assertThat(hidden.at("/config/forgetIds").asDouble()).isEqualTo(0.5);
+    assertThat(run(line).json().at("/config/foreignLoad").isMissingNode()).isTrue();
+
+    assertThat(run(line + " --forget-ids 2").err())
+        .contains("--forget-ids must be a number from 0.0 to 1.0, not '2'");
+    assertThat(run(line + " --answers short").err())
+        .contains("--answers must be known, unknown or unknown:N, not 'short'");
+    assertThat(run(SMALL + " --foreign-load 0.1").err())
+        .contains("--foreign-load needs --workers, and workers without roles");
+    assertThat(run("bench policies --foreign-load 0.1").err())
+        .contains("--foreign-load needs --fleet-router, and workers without roles");
+  }
 }

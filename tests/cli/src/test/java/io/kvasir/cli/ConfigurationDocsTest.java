@@ -125,6 +125,9 @@ class ConfigurationDocsTest {
           "--engine-timing", // likewise
           "--slow", // likewise
           "--hang", // likewise
+          "--foreign-load", // likewise
+          "--forget-ids", // likewise
+          "--answers", // likewise
           "--projected-omitted-term", // likewise
           "--extra-llm-api-options", // sets other options
           "--num-hidden-layers", // with the next ones, poolTokens

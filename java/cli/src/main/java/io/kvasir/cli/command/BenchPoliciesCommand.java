@@ -82,7 +82,8 @@ final class BenchPoliciesCommand extends DeclaredOptions implements Callable<Int
     @Nullable UsageException impossible;
     ExecutorService pool = comparisons.newPool();
     try {
-      impossible = play(policies, cases.settings(compared.roles()), pool, text, cells);
+      impossible =
+          play(policies, cases.settings(compared.roles(), compared.fleets()), pool, text, cells);
     } catch (UncheckedIOException e) {
       throw e.getCause();
     } finally {

@@ -63,6 +63,11 @@ final class ComparedPolicies extends DeclaredOptions {
     return roles;
   }
 
+  /** Whether fleet routers over workers that serve whole requests are compared. */
+  boolean fleets() {
+    return fleetRouters.isGiven() && !roles.isGiven();
+  }
+
   /**
    * The policies that the options name.
    *

@@ -7,6 +7,7 @@ import io.kvasir.cli.option.Declared;
 import io.kvasir.cli.option.DeclaredOptions;
 import io.kvasir.cli.option.GroupList;
 import io.kvasir.cli.option.ModeOptions;
+import io.kvasir.cli.option.SightOptions;
 import io.kvasir.cli.option.StepTimingFile;
 import io.kvasir.cli.option.TraceOptions;
 import io.kvasir.cli.option.UsageException;
@@ -21,6 +22,7 @@ import io.kvasir.simulator.compare.RouterComparison;
 import io.kvasir.simulator.compare.Setting;
 import io.kvasir.simulator.compare.Traffic;
 import io.kvasir.simulator.replay.ReplayMode;
+import io.kvasir.simulator.replay.Sight;
 import io.kvasir.simulator.trace.Conversations;
 import io.kvasir.simulator.trace.Trace;
 import io.kvasir.simulator.trace.TraceReader;
@@ -108,6 +110,22 @@ final class PolicyCases extends DeclaredOptions {
           .candidates(Choices.EngineKinds.class)
           .help(3, "What engines do, compared with these times: any of ${COMPLETION-CANDIDATES}");
 
+  private final Declared<List<Double>> foreignLoad =
+      list(SightOptions.FOREIGN_LOAD, "SHARE[,SHARE]", "0", SightOptions::foreignLoad)
+          .help(3, SightOptions.FOREIGN_HELP);
+
+  private final Declared<List<Double>> forgetIds =
+      list(SightOptions.FORGET_IDS, "SHARE[,SHARE]", "0", SightOptions::forgetIds)
+          .help(3, SightOptions.FORGET_HELP);
+
+  private final Declared<List<Integer>> answers =
+      list(
+              SightOptions.ANSWERS,
+              SightOptions.ANSWERS_LABEL + "[,...]",
+              SightOptions.KNOWN,
+              SightOptions::answers)
+          .help(3, SightOptions.ANSWERS_HELP);
+
   private final Declared<String> groups =
       text(GroupList.OPTION, GroupList.LABEL, PoolGroup.FULL).help(3, GroupList.HELP);
 
@@ -131,10 +149,11 @@ final class PolicyCases extends DeclaredOptions {
    * All combinations, or those that are drawn from them, in the order of the options.
    *
    * @param roles the workers' roles
+   * @param fleets whether fleet routers are compared
    * @throws IOException if a trace cannot be read
    * @throws UsageException if a value is not allowed
    */
-  List<Setting> settings(ApartContest roles) throws IOException {
+  List<Setting> settings(ApartContest roles, boolean fleets) throws IOException {
     requireUse("--jitter-seconds", jitterSeconds.isGiven(), "--trace", !traces.isEmpty());
     requireUse(TURNS_WAIT, turnsWait.value(), "--trace", !traces.isEmpty());
     if (traces.isEmpty()) {
@@ -148,6 +167,7 @@ final class PolicyCases extends DeclaredOptions {
         timings.value().stream()
             .flatMap(timing -> engines.value().stream().map(timing::with))
             .toList();
+    List<Sight> sights = sights(fleets);
     List<Setting> all = new ArrayList<>();
     for (Requests requests : requests()) {
       for (ReplayMode mode : allModes) {
@@ -155,8 +175,10 @@ final class PolicyCases extends DeclaredOptions {
           Traffic sized = requests.traffic().apply(load);
           for (int tokens : pools) {
             for (Engines each : allEngines) {
-              all.add(
-                  new Setting(sized, mode, load, tokens, further, roles.prefillWorkers(), each));
+              for (Sight sight : sights) {
+                int prefills = roles.prefillWorkers();
+                all.add(new Setting(sized, mode, load, tokens, further, prefills, each, sight));
+              }
             }
           }
         }
@@ -171,6 +193,19 @@ final class PolicyCases extends DeclaredOptions {
     Collections.shuffle(shuffled, new Random(seed));
     Set<Setting> chosen = new HashSet<>(shuffled.subList(0, drawn));
     return all.stream().filter(chosen::contains).toList();
+  }
+
+  private List<Sight> sights(boolean fleets) {
+    if (!fleets && foreignLoad.value().stream().anyMatch(share -> share > 0)) {
+      throw foreignLoad.wrong("needs --fleet-router, and workers without roles");
+    }
+    List<Sight> all = new ArrayList<>();
+    for (double load : foreignLoad.value()) {
+      for (double ids : forgetIds.value()) {
+        answers.value().forEach(asked -> all.add(new Sight(load, ids, asked)));
+      }
+    }
+    return all;
   }
 
   private List<ReplayMode> modes(ApartContest roles) {

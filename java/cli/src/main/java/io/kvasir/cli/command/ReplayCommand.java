@@ -13,6 +13,7 @@ import io.kvasir.cli.option.OpenDevices;
 import io.kvasir.cli.option.ProcessOptions;
 import io.kvasir.cli.option.ReportOptions;
 import io.kvasir.cli.option.Settings;
+import io.kvasir.cli.option.SightOptions;
 import io.kvasir.cli.option.UsageException;
 import io.kvasir.cli.option.WorkerOptions;
 import io.kvasir.cli.option.WorkloadOptions;
@@ -115,6 +116,7 @@ public final class ReplayCommand implements Callable<Integer> {
   @Mixin private ApartOptions roles;
   @Mixin private WorkerOptions worker;
   @Mixin private EngineOptions engines;
+  @Mixin private SightOptions sight;
   @Mixin private KvOptions kv;
   @Mixin private ModeOptions mode;
   @Mixin private ProcessOptions processes;
@@ -205,7 +207,12 @@ public final class ReplayCommand implements Callable<Integer> {
             : mode.mode(kvShape, sources::isFlag);
     List<Run> runs = new ArrayList<>();
     for (AdpRouterKind router : worker.routers()) {
-      ReplaySettings each = worker.settings(router).withMode(replayMode).withMeasures(measures);
+      ReplaySettings each =
+          worker
+              .settings(router)
+              .withMode(replayMode)
+              .withMeasures(measures)
+              .withSight(sight.sight(!fleets.isEmpty()));
       boolean first = router == worker.routers().get(0);
       if (fleets.isEmpty() && aparts.isEmpty()) {
         runs.add(new Run(each, null, null));

@@ -11,6 +11,7 @@ import io.kvasir.simulator.replay.EngineDelays;
 import io.kvasir.simulator.replay.Measures;
 import io.kvasir.simulator.replay.ReplayMode;
 import io.kvasir.simulator.replay.ReplaySettings;
+import io.kvasir.simulator.replay.Sight;
 import io.kvasir.timing.StepTiming;
 import java.util.Arrays;
 import java.util.List;
@@ -172,7 +173,8 @@ public final class WorkerOptions extends DeclaredOptions {
         timing,
         new ReplaySettings.Engines(timing, EngineDelays.NONE),
         ReplayMode.AGGREGATED,
-        Measures.NONE);
+        Measures.NONE,
+        Sight.WHOLE);
   }
 
   private ExecutorOptions executor() {

@@ -242,6 +242,7 @@ final class GatheredRanks implements RankAccess {
     long digest = Digest64.fold(Digest64.EMPTY, request.promptTokens());
     digest = Digest64.fold(digest, blocks == 0 ? 0 : hashed.hashes().sequence()[blocks - 1]);
     digest = Digest64.fold(digest, (long) request.maxNewTokens() << 32 | request.sequences());
+    digest = Digest64.fold(digest, request.answerTokens());
     digest = Digest64.fold(digest, request.targetRank() * 4L + (request.relax() ? 1 : 0));
     digest = Digest64.fold(digest, request.conversationId());
     digest = Digest64.fold(digest, request.affinityId());

@@ -31,13 +31,16 @@ final class PlacedRequest {
 
   final int promptTokens;
 
-  /** Tokens of prompt and output together when the request is done. */
+  /** The most tokens of prompt and output together, as the request asks for them. */
   final int endLength;
 
-  /** Blocks that hold its computed tokens when it is done, including a partial one. */
+  /** Tokens of both when the request is done, at most {@link #endLength}. */
+  private final int answerEnd;
+
+  /** Blocks that hold the most computed tokens, including a partial one. */
   final int totalBlocks;
 
-  /** Full blocks of its computed tokens when it is done. */
+  /** Full blocks of the most computed tokens. */
   private final int mostFullBlocks;
 
   /** The sequence; null until it is needed, so that waiting requests keep no tokens. */
@@ -90,6 +93,7 @@ final class PlacedRequest {
     this.request = hashed.request();
     this.promptTokens = request.promptTokens();
     this.endLength = promptTokens + request.maxNewTokens();
+    this.answerEnd = promptTokens + request.answerTokens();
     this.totalBlocks = ChunkRule.blocks(endLength - 1, tokensPerBlock);
     this.mostFullBlocks = (endLength - 1) / tokensPerBlock;
     this.sequenceHashes = hashed.hashes().sequence();
@@ -124,7 +128,7 @@ final class PlacedRequest {
   }
 
   boolean done() {
-    return length == endLength;
+    return length == answerEnd;
   }
 
   boolean started() {

@@ -236,6 +236,7 @@ public final class RouterComparison {
         new ReplaySettings(ranks, setting.poolTokens(), TOKENS_PER_BLOCK)
             .withGroups(setting.groups())
             .withMode(setting.mode())
+            .withSight(setting.sight())
             .withMeasures(FIRST_TOKENS);
     return setting.engines().of(worker, setting.load().ranks());
   }

@@ -2,6 +2,7 @@ package io.kvasir.simulator.compare;
 
 import io.kvasir.engine.pool.PoolGroup;
 import io.kvasir.simulator.replay.ReplayMode;
+import io.kvasir.simulator.replay.Sight;
 import java.util.List;
 
 /**
@@ -17,6 +18,7 @@ import java.util.List;
  * @param prefillWorkers how many of the load's ranks are workers that compute prompts for the
  *     others; 0 if each worker serves whole requests
  * @param engines what the ranks do
+ * @param sight what routers see of the requests
  */
 public record Setting(
     Traffic traffic,
@@ -25,7 +27,8 @@ public record Setting(
     int poolTokens,
     List<PoolGroup> groups,
     int prefillWorkers,
-    Engines engines) {
+    Engines engines,
+    Sight sight) {
 
   /**
    * Checks that there are workers of both roles, or none with a role.
@@ -49,7 +52,7 @@ public record Setting(
    * @param poolTokens tokens of each rank's pool
    */
   public Setting(Traffic traffic, ReplayMode mode, Load load, int poolTokens) {
-    this(traffic, mode, load, poolTokens, List.of(), 0, Engines.DEFAULT);
+    this(traffic, mode, load, poolTokens, List.of(), 0, Engines.DEFAULT, Sight.WHOLE);
   }
 
   /** {@return whether some workers compute prompts and the others generate the answers} */
@@ -66,7 +69,15 @@ public record Setting(
   String key() {
     String roles = apart() ? prefillWorkers + " prefill " : "";
     String key = traffic.key() + " " + mode + " " + load.ranks() + " ranks " + roles + pool();
-    return engines.equals(Engines.DEFAULT) ? key : key + " " + engines;
+    String played = engines.equals(Engines.DEFAULT) ? key : key + " " + engines;
+    return sight.equals(Sight.WHOLE) ? played : played + " " + sight;
+  }
+
+  /** {@return what differs from engines and routers that are as expected; empty if nothing does} */
+  public String difference() {
+    String hidden = sight.difference();
+    String both = engines.difference() + " " + hidden;
+    return both.strip();
   }
 
   private String pool() {
@@ -77,14 +88,6 @@ public record Setting(
 
   @Override
   public String toString() {
-    return traffic.name()
-        + " "
-        + mode.id()
-        + " "
-        + load
-        + " "
-        + pool()
-        + " "
-        + engines.difference();
+    return traffic.name() + " " + mode.id() + " " + load + " " + pool() + " " + difference();
   }
 }

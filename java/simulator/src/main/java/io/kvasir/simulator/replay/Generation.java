@@ -60,7 +60,7 @@ final class Generation implements RequestListener {
     while (nextNs() <= nowNs) {
       Answer answer = answers.remove();
       Request request = answer.request;
-      int[] given = new int[request.maxNewTokens()];
+      int[] given = new int[request.answerTokens()];
       given[0] = answer.first;
       for (int i = 1; i < given.length; i++) {
         given[i] = tokens.outputToken(request.id(), i);
@@ -78,7 +78,7 @@ final class Generation implements RequestListener {
   @Override
   public void onFinished(Request request, int rank, int[] first, long nowNs) {
     Request whole = asked.remove(request.id());
-    long completeNs = nowNs + after(whole.maxNewTokens() - 1);
+    long completeNs = nowNs + after(whole.answerTokens() - 1);
     answers.add(new Answer(whole, rank, first[0], nowNs, completeNs, order++));
   }
 

@@ -226,7 +226,8 @@ public final class Replay {
         fleet) {
       ReplayMetrics metrics = new ReplayMetrics(arrivals, fleet, measures);
       maker.add(hasher, workers, metrics);
-      ReplayDrive drive = new ReplayDrive(workers.all(), fleet, arrivals, metrics);
+      ReplayDrive drive =
+          new ReplayDrive(workers.all(), fleet, arrivals, metrics, settings.sight());
       long virtualNs = drive.toEnd(progress, workload.plannedRequests());
       metrics.rejections().forEach(rejection -> upperBound.exclude(rejection.requestId()));
       return metrics.result(

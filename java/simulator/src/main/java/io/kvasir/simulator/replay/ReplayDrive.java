@@ -17,9 +17,14 @@ import java.util.List;
  * @param fleet chooses among the workers
  * @param arrivals the requests
  * @param metrics collects the measurements
+ * @param sight what routers see of the requests
  */
 record ReplayDrive(
-    List<PacedWorker> workers, FleetLayer fleet, Arrivals arrivals, ReplayMetrics metrics) {
+    List<PacedWorker> workers,
+    FleetLayer fleet,
+    Arrivals arrivals,
+    ReplayMetrics metrics,
+    Sight sight) {
 
   /** Rounds, or arrivals, between reports of progress. */
   private static final int PROGRESS_INTERVAL = 256;
@@ -57,8 +62,12 @@ record ReplayDrive(
   private void submitUntil(DueWorkers due, long nowNs) {
     for (long dueNs = arrivals.nextNs(); dueNs <= nowNs; dueNs = arrivals.nextNs()) {
       HashedRequest request = arrivals.next();
-      metrics.onArrived(request.request(), dueNs);
-      FleetLayer.Routed routed = fleet.route(request, nowNs);
+      boolean foreign = sight.isForeign(request.request());
+      metrics.onArrived(request.request(), foreign, dueNs);
+      FleetLayer.Routed routed =
+          foreign
+              ? new FleetLayer.Routed(sight.workerOf(request.request(), workers.size()), request)
+              : fleet.route(sight.of(request), nowNs);
       if (routed != null) {
         submit(due, routed, nowNs);
       }

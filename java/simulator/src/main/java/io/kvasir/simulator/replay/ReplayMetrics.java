@@ -36,12 +36,21 @@ final class ReplayMetrics implements RequestOutcomes {
 
   /** Times of a request: its arrival and its last token. */
   private static final class InFlight {
+
+    /** As it arrived. */
+    final Request request;
+
+    /** Whether it went past the fleet layer: it is load, and not measured. */
+    final boolean foreign;
+
     final long arrivedNs;
     long firstTokenNs;
     long lastTokenNs;
     int tokens;
 
-    InFlight(long arrivedNs) {
+    InFlight(Request request, boolean foreign, long arrivedNs) {
+      this.request = request;
+      this.foreign = foreign;
       this.arrivedNs = arrivedNs;
     }
   }
@@ -53,9 +62,9 @@ final class ReplayMetrics implements RequestOutcomes {
     this.fleet = fleet;
   }
 
-  void onArrived(Request request, long nowNs) {
+  void onArrived(Request request, boolean foreign, long nowNs) {
     arrived++;
-    inFlight.put(request.id(), new InFlight(nowNs));
+    inFlight.put(request.id(), new InFlight(request, foreign, nowNs));
   }
 
   @Override
@@ -65,7 +74,10 @@ final class ReplayMetrics implements RequestOutcomes {
 
   @Override
   public boolean onStarted(Request request, long nowNs) {
-    queue.add(nowNs - inFlight.get(request.id()).arrivedNs);
+    InFlight times = inFlight.get(request.id());
+    if (!times.foreign) {
+      queue.add(nowNs - times.arrivedNs);
+    }
     return true;
   }
 
@@ -76,17 +88,20 @@ final class ReplayMetrics implements RequestOutcomes {
       return; // the rank was retired before the KV was sent, so the token is a recomputation
     }
     times.tokens++;
+    outputTokens++;
+    if (times.foreign) {
+      return;
+    }
     if (index == 0) {
       times.firstTokenNs = nowNs;
       ttft.add(nowNs - times.arrivedNs);
       if (firstTokens != null) {
-        firstTokens.add(request, nowNs - times.arrivedNs);
+        firstTokens.add(times.request, nowNs - times.arrivedNs);
       }
     } else {
       itl.add(nowNs - times.lastTokenNs);
     }
     times.lastTokenNs = nowNs;
-    outputTokens++;
     fleet.onToken(request, index, nowNs);
   }
 
@@ -95,19 +110,24 @@ final class ReplayMetrics implements RequestOutcomes {
     completed++;
     InFlight times = inFlight.remove(request.id());
     if (objective != null
+        && !times.foreign
         && objective.isKept(times.arrivedNs, times.firstTokenNs, times.lastTokenNs, times.tokens)) {
       goodRequests++;
     }
-    fleet.onEnded(request, true, nowNs);
-    arrivals.onFinished(request, answer, nowNs);
+    if (!times.foreign) {
+      fleet.onEnded(request, true, nowNs);
+    }
+    arrivals.onFinished(times.request, answer, nowNs);
   }
 
   @Override
   public void onRejected(Request request, String reason, long nowNs) {
     rejections.add(new Rejection(request.id(), reason));
-    inFlight.remove(request.id());
-    fleet.onEnded(request, false, nowNs);
-    arrivals.onRejected(request, nowNs);
+    InFlight times = inFlight.remove(request.id());
+    if (!times.foreign) {
+      fleet.onEnded(request, false, nowNs);
+    }
+    arrivals.onRejected(times.request, nowNs);
   }
 
   /** Requests that have been answered or rejected. */

@@ -28,6 +28,7 @@ import java.util.List;
  * @param engines what the ranks do
  * @param mode which phases of serving the ranks run
  * @param measures what is measured besides the usual figures
+ * @param sight what routers see of the requests
  */
 public record ReplaySettings(
     int ranks,
@@ -37,7 +38,8 @@ public record ReplaySettings(
     StepTiming timing,
     Engines engines,
     ReplayMode mode,
-    Measures measures) {
+    Measures measures,
+    Sight sight) {
 
   /**
    * The pool of each rank.
@@ -123,7 +125,8 @@ public record ReplaySettings(
         StepTiming.DEFAULT,
         Engines.DEFAULT,
         ReplayMode.AGGREGATED,
-        Measures.NONE);
+        Measures.NONE,
+        Sight.WHOLE);
   }
 
   /** {@return the executor options in this mode; with the transfer on ranks that send KV} */
@@ -175,7 +178,8 @@ public record ReplaySettings(
    */
   public ReplaySettings withPoolTokens(int tokens) {
     Pool other = new Pool(tokens, pool.tokensPerBlock, pool.hashFormat, pool.groups);
-    return new ReplaySettings(ranks, other, routing, executor, timing, engines, mode, measures);
+    return new ReplaySettings(
+        ranks, other, routing, executor, timing, engines, mode, measures, sight);
   }
 
   /**
@@ -186,7 +190,8 @@ public record ReplaySettings(
    */
   public ReplaySettings withGroups(List<PoolGroup> groups) {
     Pool other = new Pool(pool.tokens, pool.tokensPerBlock, pool.hashFormat, groups);
-    return new ReplaySettings(ranks, other, routing, executor, timing, engines, mode, measures);
+    return new ReplaySettings(
+        ranks, other, routing, executor, timing, engines, mode, measures, sight);
   }
 
   /**
@@ -197,7 +202,8 @@ public record ReplaySettings(
    */
   public ReplaySettings withHashFormat(HashFormat format) {
     Pool other = new Pool(pool.tokens, pool.tokensPerBlock, format, pool.groups);
-    return new ReplaySettings(ranks, other, routing, executor, timing, engines, mode, measures);
+    return new ReplaySettings(
+        ranks, other, routing, executor, timing, engines, mode, measures, sight);
   }
 
   /**
@@ -217,7 +223,7 @@ public record ReplaySettings(
    * @return the settings
    */
   public ReplaySettings withRouting(Routing other) {
-    return new ReplaySettings(ranks, pool, other, executor, timing, engines, mode, measures);
+    return new ReplaySettings(ranks, pool, other, executor, timing, engines, mode, measures, sight);
   }
 
   /**
@@ -227,7 +233,7 @@ public record ReplaySettings(
    * @return the settings
    */
   public ReplaySettings withExecutor(ExecutorOptions other) {
-    return new ReplaySettings(ranks, pool, routing, other, timing, engines, mode, measures);
+    return new ReplaySettings(ranks, pool, routing, other, timing, engines, mode, measures, sight);
   }
 
   /**
@@ -237,7 +243,8 @@ public record ReplaySettings(
    * @return the settings
    */
   public ReplaySettings withMode(ReplayMode other) {
-    return new ReplaySettings(ranks, pool, routing, executor, timing, engines, other, measures);
+    return new ReplaySettings(
+        ranks, pool, routing, executor, timing, engines, other, measures, sight);
   }
 
   /**
@@ -247,7 +254,7 @@ public record ReplaySettings(
    * @return the settings
    */
   public ReplaySettings withMeasures(Measures other) {
-    return new ReplaySettings(ranks, pool, routing, executor, timing, engines, mode, other);
+    return new ReplaySettings(ranks, pool, routing, executor, timing, engines, mode, other, sight);
   }
 
   /**
@@ -258,7 +265,7 @@ public record ReplaySettings(
    */
   public ReplaySettings withTiming(StepTiming other) {
     Engines same = new Engines(other, engines.faults);
-    return new ReplaySettings(ranks, pool, routing, executor, other, same, mode, measures);
+    return new ReplaySettings(ranks, pool, routing, executor, other, same, mode, measures, sight);
   }
 
   /**
@@ -268,6 +275,17 @@ public record ReplaySettings(
    * @return the settings
    */
   public ReplaySettings withEngines(Engines other) {
-    return new ReplaySettings(ranks, pool, routing, executor, timing, other, mode, measures);
+    return new ReplaySettings(ranks, pool, routing, executor, timing, other, mode, measures, sight);
+  }
+
+  /**
+   * The same settings with routers that see something else of the requests.
+   *
+   * @param other what they see
+   * @return the settings
+   */
+  public ReplaySettings withSight(Sight other) {
+    return new ReplaySettings(
+        ranks, pool, routing, executor, timing, engines, mode, measures, other);
   }
 }

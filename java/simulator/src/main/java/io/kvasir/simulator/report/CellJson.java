@@ -60,6 +60,7 @@ public final class CellJson {
         json.writeNumberField("poolTokens", setting.poolTokens());
         json.writeStringField("stepTiming", setting.engines().name());
         json.writeStringField("engines", setting.engines().kind().id());
+        SettingsJson.writeSight(setting.sight(), json);
         SettingsJson.writeGroups(setting.groups(), json);
         json.writeNumberField("speed", load.speed());
         writePolicies(cell, json);

@@ -126,8 +126,8 @@ public final class CellTable {
   private static String requests(Setting setting) {
     String name = setting.traffic().name();
     String file = name.substring(name.lastIndexOf('/') + 1);
-    String engines = setting.engines().difference();
-    String played = engines.isEmpty() ? file : file + ", " + engines;
+    String difference = setting.difference();
+    String played = difference.isEmpty() ? file : file + ", " + difference;
     if (setting.apart()) {
       return played
           + ", "

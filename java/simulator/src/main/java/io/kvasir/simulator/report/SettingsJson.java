@@ -8,6 +8,7 @@ import io.kvasir.engine.pool.PoolGroup;
 import io.kvasir.simulator.replay.EngineDelays;
 import io.kvasir.simulator.replay.ReplayMode;
 import io.kvasir.simulator.replay.ReplaySettings;
+import io.kvasir.simulator.replay.Sight;
 import io.kvasir.timing.StepTiming;
 import java.io.IOException;
 import java.util.List;
@@ -39,6 +40,7 @@ final class SettingsJson {
     writeRouting(settings.routing().config(), json);
     writeTiming("stepTiming", settings.timing(), json);
     writeEngines(settings, json);
+    writeSight(settings.sight(), json);
     json.writeEndObject();
   }
 
@@ -65,6 +67,19 @@ final class SettingsJson {
         json.writeString(fault.toString());
       }
       json.writeEndArray();
+    }
+  }
+
+  /** What routers do not see; nothing if they see everything. */
+  static void writeSight(Sight sight, JsonGenerator json) throws IOException {
+    if (sight.foreignLoad() > 0) {
+      json.writeNumberField("foreignLoad", sight.foreignLoad());
+    }
+    if (sight.forgottenIds() > 0) {
+      json.writeNumberField("forgetIds", sight.forgottenIds());
+    }
+    if (sight.askedTokens() > 0) {
+      json.writeStringField("answers", "unknown:" + sight.askedTokens());
     }
   }
 

@@ -20,9 +20,12 @@ final class StepTimes {
         engines.equals(settings.timing())
             ? of(engines)
             : polynomials(engines) + ", from --engine-timing";
-    return settings.engines().faults().faults().isEmpty()
-        ? times
-        : times + ", with faults (--slow, --hang)";
+    String faulty =
+        settings.engines().faults().faults().isEmpty()
+            ? times
+            : times + ", with faults (--slow, --hang)";
+    String hidden = settings.sight().difference();
+    return hidden.isEmpty() ? faulty : faulty + ", " + hidden;
   }
 
   /** Those of all cases of a comparison. */

@@ -3,6 +3,7 @@ package io.kvasir.simulator.compare;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.kvasir.simulator.replay.ReplayMode;
+import io.kvasir.simulator.replay.Sight;
 import io.kvasir.simulator.workload.IntRange;
 import io.kvasir.simulator.workload.LognormalTokens;
 import io.kvasir.simulator.workload.SharedPrefix;
@@ -38,7 +39,8 @@ class LargeModelsTest {
             1_000_000,
             List.of(),
             0,
-            slow);
+            slow,
+            Sight.WHOLE);
     ExecutorService pool = Executors.newFixedThreadPool(2);
     try {
       Cell<PlayedLoad> cell =

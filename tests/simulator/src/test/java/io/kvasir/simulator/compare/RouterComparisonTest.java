@@ -11,6 +11,7 @@ import io.kvasir.fleet.router.legs.WholeOrApart;
 import io.kvasir.simulator.fleet.ApartSettings;
 import io.kvasir.simulator.fleet.FleetSettings;
 import io.kvasir.simulator.replay.ReplayMode;
+import io.kvasir.simulator.replay.Sight;
 import io.kvasir.simulator.workload.IntRange;
 import io.kvasir.simulator.workload.LognormalTokens;
 import io.kvasir.simulator.workload.RequestSequence;
@@ -101,7 +102,8 @@ class RouterComparisonTest {
             100_000,
             List.of(),
             1,
-            Engines.DEFAULT);
+            Engines.DEFAULT,
+            Sight.WHOLE);
     FleetSettings prefill = FleetSettings.of(1, "projected");
     FleetSettings decode = FleetSettings.of(2, "projected");
     ExecutorService pool = Executors.newFixedThreadPool(2);
@@ -168,7 +170,8 @@ class RouterComparisonTest {
                   100_000,
                   List.of(),
                   0,
-                  engines),
+                  engines,
+                  Sight.WHOLE),
               ROUTERS);
     } finally {
       pool.shutdownNow();
@@ -189,7 +192,8 @@ class RouterComparisonTest {
                       100_000,
                       List.of(),
                       prefills,
-                      Engines.DEFAULT))
+                      Engines.DEFAULT,
+                      Sight.WHOLE))
           .withMessage("prefillWorkers must be 0 to 1, not " + prefills);
     }
   }

@@ -360,6 +360,15 @@ class CommandsTest {
     assertThat(hidden.at("/config/forgetIds").asDouble()).isEqualTo(0.5);
     assertThat(run(line).json().at("/config/foreignLoad").isMissingNode()).isTrue();
 
+    assertThat(run(line + " --return 1@2.5").json().at("/returnSeconds/1").asDouble())
+        .isEqualTo(2.5);
+    assertThat(run(line + " --return 2@1").err())
+        .contains("--return must name workers from 0 to 1");
+    assertThat(run(line + " --return 0@1,1@1").err())
+        .contains("--return must leave a worker that is there at first");
+    assertThat(run(line + " --return 1").err())
+        .contains("--return must be WORKER@SECONDS, not '1'");
+
     assertThat(run(line + " --forget-ids 2").err())
         .contains("--forget-ids must be a number from 0.0 to 1.0, not '2'");
     assertThat(run(line + " --answers short").err())

@@ -44,6 +44,7 @@ class ConfigurationDocsTest {
           Map.entry("--speed", " --rate 1"),
           Map.entry("--fleet-router-args", " --workers 2"),
           Map.entry("--what-if", " --workers 2"),
+          Map.entry("--return", " --workers 2"),
           Map.entry("--prefill-workers", " --decode-workers 1"),
           Map.entry("--decode-workers", " --prefill-workers 1"),
           Map.entry("--prefill-router", APART),
@@ -128,6 +129,7 @@ class ConfigurationDocsTest {
           "--foreign-load", // likewise
           "--forget-ids", // likewise
           "--answers", // likewise
+          "--return", // likewise
           "--projected-omitted-term", // likewise
           "--extra-llm-api-options", // sets other options
           "--num-hidden-layers", // with the next ones, poolTokens

@@ -38,16 +38,19 @@ public final class FleetOptions extends DeclaredOptions {
   private static final String EVENT_DELAY_MS = "--event-delay-ms";
   private static final String METRIC_DELAY_MS = "--metric-delay-ms";
   private static final String METRIC_INTERVAL_MS = "--metric-interval-ms";
+  private static final String RETURN = "--return";
   private static final String HASH_FORMAT = "--hash-format";
 
   private static final int MAX_WORKERS = 1024;
   private static final double MAX_DELAY_MS = 3_600_000;
   private static final double MIN_INTERVAL_MS = 0.001;
+  private static final double MAX_RETURN_SECONDS = 1e6;
   private static final double NS_PER_MS = 1e6;
+  private static final double NS_PER_S = 1e9;
 
   /** Options without meaning for one worker without a fleet router. */
   private static final List<String> NEED_FLEET =
-      List.of(ARGS, WHAT_IF, EVENT_DELAY_MS, METRIC_DELAY_MS, METRIC_INTERVAL_MS);
+      List.of(ARGS, WHAT_IF, EVENT_DELAY_MS, METRIC_DELAY_MS, METRIC_INTERVAL_MS, RETURN);
 
   private final Declared<Integer> workers =
       integer(WORKERS, "1", 1, MAX_WORKERS)
@@ -84,6 +87,13 @@ public final class FleetOptions extends DeclaredOptions {
       milliseconds(METRIC_INTERVAL_MS, "100", MIN_INTERVAL_MS)
           .help(40, "polled: modelled time between polls");
 
+  private final Declared<List<Map.Entry<Integer, Long>>> returns =
+      list(RETURN, "WORKER@SECONDS,...", null, FleetOptions::joins)
+          .help(
+              40,
+              "Workers that join the fleet at a time, with empty pools, as after a restart; counted"
+                  + " from 0 (default: none).");
+
   FleetOptions() {}
 
   /**
@@ -118,7 +128,7 @@ public final class FleetOptions extends DeclaredOptions {
   }
 
   private FleetSettings fleet(FleetRouterProvider each) {
-    return fleet(workers.value(), each, args.value());
+    return joining(fleet(workers.value(), each, args.value()));
   }
 
   /** Workers under a router, with the delays of these options. */
@@ -130,7 +140,30 @@ public final class FleetOptions extends DeclaredOptions {
         eventDelayNs.value(),
         metricDelayNs.value(),
         metricIntervalNs.value(),
-        whatIf.orElse(List.of()));
+        whatIf.orElse(List.of()),
+        Map.of());
+  }
+
+  private FleetSettings joining(FleetSettings fleet) {
+    Map<Integer, Long> joins = new HashMap<>();
+    returns.orElse(List.of()).forEach(each -> joins.put(each.getKey(), each.getValue()));
+    if (joins.keySet().stream().anyMatch(worker -> worker >= fleet.workers())) {
+      throw returns.wrong("must name workers from 0 to " + (fleet.workers() - 1));
+    }
+    if (joins.size() == fleet.workers()) {
+      throw returns.wrong("must leave a worker that is there at first");
+    }
+    return fleet.withReturnNs(joins);
+  }
+
+  private static Map.Entry<Integer, Long> joins(String text) {
+    int at = text.indexOf('@');
+    if (at < 0) {
+      throw new UsageException(RETURN, "must be WORKER@SECONDS, not '" + Errors.shown(text) + "'");
+    }
+    int worker = Values.integer(RETURN, text.substring(0, at), 0, Integer.MAX_VALUE);
+    double seconds = Values.number(RETURN, text.substring(at + 1), 0.001, MAX_RETURN_SECONDS);
+    return Map.entry(worker, Math.round(seconds * NS_PER_S));
   }
 
   /** A time in milliseconds, whose value is in nanoseconds. */

@@ -21,6 +21,8 @@ import java.util.Objects;
  * @param metricDelayNs time from a poll of the workers' metrics to its answer
  * @param metricIntervalNs time between polls, at least 1
  * @param whatIf other routers that are asked where they would place the same requests
+ * @param returnNs when workers join that are not there from the beginning, with empty pools, by
+ *     their index
  */
 public record FleetSettings(
     int workers,
@@ -29,7 +31,8 @@ public record FleetSettings(
     long eventDelayNs,
     long metricDelayNs,
     long metricIntervalNs,
-    List<FleetRouterProvider> whatIf) {
+    List<FleetRouterProvider> whatIf,
+    Map<Integer, Long> returnNs) {
 
   private static final long NS_PER_MS = 1_000_000;
 
@@ -42,6 +45,36 @@ public record FleetSettings(
     Checks.atLeast("metricIntervalNs", metricIntervalNs, 1);
     args = Map.copyOf(args);
     whatIf = List.copyOf(whatIf);
+    returnNs = Map.copyOf(returnNs);
+    for (Map.Entry<Integer, Long> each : returnNs.entrySet()) {
+      Checks.within("returnNs", each.getKey(), 0, workers - 1L);
+      Checks.atLeast("returnNs", each.getValue(), 1);
+    }
+    if (returnNs.size() == workers) {
+      throw new IllegalArgumentException("returnNs must leave a worker that is there at first");
+    }
+  }
+
+  /**
+   * Workers that are all there from the beginning.
+   *
+   * @param workers as above
+   * @param router as above
+   * @param args as above
+   * @param eventDelayNs as above
+   * @param metricDelayNs as above
+   * @param metricIntervalNs as above
+   * @param whatIf as above
+   */
+  public FleetSettings(
+      int workers,
+      FleetRouterProvider router,
+      Map<String, Object> args,
+      long eventDelayNs,
+      long metricDelayNs,
+      long metricIntervalNs,
+      List<FleetRouterProvider> whatIf) {
+    this(workers, router, args, eventDelayNs, metricDelayNs, metricIntervalNs, whatIf, Map.of());
   }
 
   /**
@@ -72,7 +105,7 @@ public record FleetSettings(
    */
   public FleetSettings withArgs(Map<String, Object> value) {
     return new FleetSettings(
-        workers, router, value, eventDelayNs, metricDelayNs, metricIntervalNs, whatIf);
+        workers, router, value, eventDelayNs, metricDelayNs, metricIntervalNs, whatIf, returnNs);
   }
 
   /**
@@ -82,7 +115,8 @@ public record FleetSettings(
    * @return the settings
    */
   public FleetSettings withEventDelayNs(long ns) {
-    return new FleetSettings(workers, router, args, ns, metricDelayNs, metricIntervalNs, whatIf);
+    return new FleetSettings(
+        workers, router, args, ns, metricDelayNs, metricIntervalNs, whatIf, returnNs);
   }
 
   /**
@@ -93,7 +127,19 @@ public record FleetSettings(
    */
   public FleetSettings withWhatIf(List<FleetRouterProvider> value) {
     return new FleetSettings(
-        workers, router, args, eventDelayNs, metricDelayNs, metricIntervalNs, value);
+        workers, router, args, eventDelayNs, metricDelayNs, metricIntervalNs, value, returnNs);
+  }
+
+  /**
+   * The same settings with workers that join later.
+   *
+   * @param value when they join, in nanoseconds, by their index
+   * @return the settings
+   * @throws IllegalArgumentException if there is no such worker, or all join later
+   */
+  public FleetSettings withReturnNs(Map<Integer, Long> value) {
+    return new FleetSettings(
+        workers, router, args, eventDelayNs, metricDelayNs, metricIntervalNs, whatIf, value);
   }
 
   /**

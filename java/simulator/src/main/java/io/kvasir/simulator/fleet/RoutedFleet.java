@@ -56,6 +56,7 @@ public final class RoutedFleet implements FleetLayer {
   private final PolledMetrics metrics;
   private final DelayedEvents blockEvents = new DelayedEvents();
   private final DelayedEvents streamed = new DelayedEvents();
+  private final DelayedEvents joins = new DelayedEvents();
   private final Long2LongOpenHashMap attempts = new Long2LongOpenHashMap();
   private final Map<Reason, Long> decisions = new EnumMap<>(Reason.class);
 
@@ -121,14 +122,20 @@ public final class RoutedFleet implements FleetLayer {
     this.router = whatIf == null ? made : whatIf;
     for (int worker = 0; worker < settings.workers(); worker++) {
       blocks.add(new WorkerBlocks(ranks));
-      for (int rank = 0; rank < ranks; rank++) {
-        RankId added = new RankId(worker, rank);
-        ask(() -> router.addRank(added, capacity));
-      }
-      if (made instanceof KvCacheAwareFleetRouter follows) {
-        follows.prepare(
-            worker, new ServerDescription(tokensPerBlock, TrtllmHash.V1_BLOCK_KEY.id()));
-      }
+      int joining = worker;
+      joins.add(
+          settings.returnNs().getOrDefault(worker, 0L), () -> join(made, joining, ranks, capacity));
+    }
+    joins.runUntil(0);
+  }
+
+  private void join(FleetRouter made, int worker, int ranks, RankCapacity capacity) {
+    for (int rank = 0; rank < ranks; rank++) {
+      RankId added = new RankId(worker, rank);
+      ask(() -> router.addRank(added, capacity));
+    }
+    if (made instanceof KvCacheAwareFleetRouter follows) {
+      follows.prepare(worker, new ServerDescription(tokensPerBlock, TrtllmHash.V1_BLOCK_KEY.id()));
     }
   }
 
@@ -221,6 +228,7 @@ public final class RoutedFleet implements FleetLayer {
   }
 
   private void advance(long atNs) {
+    joins.runUntil(atNs);
     blockEvents.runUntil(atNs);
     streamed.runUntil(atNs);
     nowNs = atNs;
@@ -250,7 +258,9 @@ public final class RoutedFleet implements FleetLayer {
   }
 
   private void onMetrics(int worker, EngineMetrics polled) {
-    tell(() -> router.onMetrics(new RankId(worker, 0), polled));
+    if (settings.returnNs().getOrDefault(worker, 0L) <= nowNs) {
+      tell(() -> router.onMetrics(new RankId(worker, 0), polled));
+    }
   }
 
   @Override

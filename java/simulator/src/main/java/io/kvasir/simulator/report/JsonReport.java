@@ -166,6 +166,13 @@ public final class JsonReport {
       writeRounded("metricDelayMs", settings.metricDelayNs() / NS_PER_MS, TIME_DECIMALS);
       writeRounded("metricIntervalMs", settings.metricIntervalNs() / NS_PER_MS, TIME_DECIMALS);
     }
+    if (!settings.returnNs().isEmpty()) {
+      json.writeObjectFieldStart("returnSeconds");
+      for (Map.Entry<Integer, Long> each : new TreeMap<>(settings.returnNs()).entrySet()) {
+        writeRounded(each.getKey().toString(), each.getValue() / NS_PER_S, TIME_DECIMALS);
+      }
+      json.writeEndObject();
+    }
   }
 
   private void writeCounts(String field, List<Long> counts) throws IOException {

@@ -113,12 +113,7 @@ final class JsonCursor {
     return i == end;
   }
 
-  /**
-   * Whether a byte is whitespace of JSON.
-   *
-   * @param c the byte
-   * @return whether it is a blank, tab, line feed or carriage return
-   */
+  /** {@return whether a byte is a blank, tab, line feed or carriage return} */
   static boolean isWhitespace(int c) {
     return c == ' ' || c == '\n' || c == '\r' || c == '\t';
   }
@@ -310,13 +305,7 @@ final class JsonCursor {
     return value;
   }
 
-  /**
-   * Skips one value of any kind.
-   *
-   * @param quoted a text in quotes; escapes are not resolved
-   * @return whether the value is that text
-   * @throws JsonException if the JSON is not valid
-   */
+  /** Skips a value; {@return whether it is a text, which is given in quotes and without escapes} */
   boolean skipIs(byte[] quoted) throws JsonException {
     int from = at;
     skip();
@@ -400,12 +389,7 @@ final class JsonCursor {
     }
   }
 
-  /**
-   * An error at the next byte.
-   *
-   * @param what what is allowed there
-   * @return the error, to be thrown
-   */
+  /** {@return an error at the next byte, to be thrown; it says what is allowed there} */
   JsonException expected(String what) {
     return new JsonException(Kind.SYNTAX, at, what + " is expected");
   }

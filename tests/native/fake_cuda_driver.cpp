@@ -116,6 +116,13 @@ EXPORT CUresult cuCtxGetCurrent(void** context) {
   return kSuccess;
 }
 
+// A context of another library: the handles of the primary one are refused in it.
+EXPORT CUresult cuCtxCreate_v2(void** context, unsigned, CUdevice) {
+  static int other;
+  *context = &other;
+  return cuCtxSetCurrent(&other);
+}
+
 EXPORT CUresult cuCtxPushCurrent_v2(void* context) { return cuCtxSetCurrent(context); }
 
 EXPORT CUresult cuCtxPopCurrent_v2(void** context) {

@@ -281,8 +281,8 @@ CUresult in_context(const char* call, Body body) {
   if (result != kSuccess) {
     return result;
   }
-  if (current_context == nullptr) {
-    return kInvalidContext;
+  if (current_context != &primary_context) {
+    return current_context == nullptr ? kInvalidContext : kInvalidHandle;
   }
   driver().run_by_chance();
   return driver().sticky != kSuccess ? driver().sticky : body(driver());

@@ -35,6 +35,14 @@ class PageReader {
  public:
   explicit PageReader(const OccupancyPage& page) : page_(page) {}
 
+  // The launch is over, and all of its stores are visible: the page is what was published.
+  void settle() {
+    before_ = page_.sequence;
+    std::copy(page_.words, page_.words + kOccupancyWords, words_);
+    check();
+    read_ = 0;
+  }
+
   void go_on() {
     for (uint32_t steps = random_.below(2 * kOccupancyWords); steps > 0; steps--) {
       if (read_ == 0) {
@@ -104,24 +112,27 @@ class PtxDevice {
 
   template <typename... Types, typename... Arguments>
   void launch(void (*kernel)(Types...), uint32_t grid, uint32_t threads, Arguments... arguments) {
-    machine_.run({prepare(kernel, grid, arguments...)}, threads);
+    run({prepare(kernel, grid, arguments...)}, threads);
   }
 
   template <typename... Types, typename... Arguments>
   void launch_beside(const ProbeArguments& probe, void (*kernel)(Types...), uint32_t grid,
                      uint32_t threads, Arguments... arguments) {
-    machine_.run({prepare(kernel, grid, arguments...),
-                  prepare(kvasir_probe, 1, probe.pools, probe.pool_count, probe.hashes,
-                          probe.offsets, probe.prompts, probe.matched)},
-                 threads);
+    run({prepare(kernel, grid, arguments...),
+         prepare(kvasir_probe, 1, probe.pools, probe.pool_count, probe.hashes, probe.offsets,
+                 probe.prompts, probe.matched)},
+        threads);
   }
 
   void synchronise() {}
   void begin_watching(const OccupancyPage& page) {
-    machine_.watch(&page, sizeof page,
-                   [reader = std::make_shared<PageReader>(page)] { reader->go_on(); });
+    reader_ = std::make_unique<PageReader>(page);
+    machine_.watch(&page, sizeof page, [this] { reader_->go_on(); });
   }
-  void end_watching() { machine_.watch(nullptr, 0, nullptr); }
+  void end_watching() {
+    machine_.watch(nullptr, 0, nullptr);
+    reader_.reset();
+  }
 
   // Prints the races since the last call and returns their number.
   int take_races() {
@@ -135,6 +146,13 @@ class PtxDevice {
   race::Races races() { return machine_.take_races(); }
 
  private:
+  void run(const std::vector<ptx::Grid>& grids, uint32_t threads) {
+    machine_.run(grids, threads);
+    if (reader_ != nullptr) {
+      reader_->settle();
+    }
+  }
+
   void* add(uint64_t bytes, bool written) {
     void* memory = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
     CHECK(memory != nullptr);
@@ -158,6 +176,7 @@ class PtxDevice {
   ptx::Module& module_;
   ptx::Memory memory_;
   ptx::Machine machine_;
+  std::unique_ptr<PageReader> reader_;
   std::set<void*> allocated_;
 };
 

@@ -50,8 +50,8 @@ KVASIR_DEVICE uint64_t atomic_cas(uint64_t* word, uint64_t expected, uint64_t va
                    static_cast<AtomicWord>(value));
 }
 
-// Order strong accesses before and after, as acquire and release: all that is needed here, and less
-// than the sequential consistency of __threadfence.
+// Acquire and release, which is all that is needed here, and less than the sequential consistency
+// of __threadfence.
 KVASIR_DEVICE void fence_device() {
 #if defined(__CUDA_ARCH__)
   asm volatile("fence.acq_rel.gpu;" ::: "memory");

@@ -134,7 +134,7 @@ public final class Request {
 
   /**
    * {@return the tokens after which the answer ends, as it does at an end-of-sequence token: at
-   * least 1, at most {@link #maxNewTokens()}; only the ranks that generate it may know}
+   * least 1, at most {@link #maxNewTokens()}; for ranks that generate it, not for routers}
    */
   public int answerTokens() {
     return answerTokens == 0 ? maxNewTokens : Math.min(answerTokens, maxNewTokens);

@@ -366,6 +366,12 @@ class CommandsTest {
         .contains("--return must name workers from 0 to 1");
     assertThat(run(line + " --return 0@1,1@1").err())
         .contains("--return must leave a worker that is there at first");
+    assertThat(run(line + " --return 1@1,1@2").err())
+        .contains("--return must name each worker once");
+    assertThat(run(line + " --return 1@1 --foreign-load 0.1").err())
+        .contains("--foreign-load and --return exclude each other");
+    String roles = "replay --prefill-workers 2 --decode-workers 2 --return 1@1";
+    assertThat(run(roles).err()).contains("--return and --prefill-workers");
     assertThat(run(line + " --return 1").err())
         .contains("--return must be WORKER@SECONDS, not '1'");
 

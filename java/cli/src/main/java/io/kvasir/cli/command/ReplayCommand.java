@@ -212,7 +212,7 @@ public final class ReplayCommand implements Callable<Integer> {
               .settings(router)
               .withMode(replayMode)
               .withMeasures(measures)
-              .withSight(sight.sight(!fleets.isEmpty()));
+              .withSight(sight.sight(fleets));
       boolean first = router == worker.routers().get(0);
       if (fleets.isEmpty() && aparts.isEmpty()) {
         runs.add(new Run(each, null, null));

@@ -113,7 +113,7 @@ public final class ApartOptions extends DeclaredOptions {
       String other = prefillWorkers.isGiven() ? DECODE_WORKERS : PREFILL_WORKERS;
       throw new UsageException(given, "needs " + other);
     }
-    for (String option : List.of(FleetOptions.WORKERS, FleetOptions.WHAT_IF)) {
+    for (String option : List.of(FleetOptions.WORKERS, FleetOptions.WHAT_IF, FleetOptions.RETURN)) {
       if (isFlag.test(option)) {
         throw new UsageException(
             option, "and " + PREFILL_WORKERS + ", " + DECODE_WORKERS + " exclude each other");

@@ -38,7 +38,10 @@ public final class FleetOptions extends DeclaredOptions {
   private static final String EVENT_DELAY_MS = "--event-delay-ms";
   private static final String METRIC_DELAY_MS = "--metric-delay-ms";
   private static final String METRIC_INTERVAL_MS = "--metric-interval-ms";
-  private static final String RETURN = "--return";
+
+  /** Option of the workers that join later. */
+  static final String RETURN = "--return";
+
   private static final String HASH_FORMAT = "--hash-format";
 
   private static final int MAX_WORKERS = 1024;
@@ -146,7 +149,11 @@ public final class FleetOptions extends DeclaredOptions {
 
   private FleetSettings joining(FleetSettings fleet) {
     Map<Integer, Long> joins = new HashMap<>();
-    returns.orElse(List.of()).forEach(each -> joins.put(each.getKey(), each.getValue()));
+    for (Map.Entry<Integer, Long> each : returns.orElse(List.of())) {
+      if (joins.put(each.getKey(), each.getValue()) != null) {
+        throw returns.wrong("must name each worker once");
+      }
+    }
     if (joins.keySet().stream().anyMatch(worker -> worker >= fleet.workers())) {
       throw returns.wrong("must name workers from 0 to " + (fleet.workers() - 1));
     }

@@ -1,7 +1,9 @@
 package io.kvasir.cli.option;
 
 import io.kvasir.model.Errors;
+import io.kvasir.simulator.fleet.FleetSettings;
 import io.kvasir.simulator.replay.Sight;
+import java.util.List;
 
 /** Options of what routers see of the requests. */
 @Heading("Requests that routers do not see as they are")
@@ -13,24 +15,24 @@ public final class SightOptions extends DeclaredOptions {
   /** Option of the conversations without ids. */
   public static final String FORGET_IDS = "--forget-ids";
 
-  /** What the first is. */
+  /** Help of {@link #FOREIGN_LOAD}. */
   public static final String FOREIGN_HELP =
       "Share of the conversations, or requests without one, that clients send to the workers past"
           + " the fleet router, each to one worker; their latencies are not measured";
 
-  /** What the second is. */
+  /** Help of {@link #FORGET_IDS}. */
   public static final String FORGET_HELP = "Share of the conversations whose requests name none";
 
   /** Option of the answers whose length is not known. */
   public static final String ANSWERS = "--answers";
 
-  /** A value of the third. */
+  /** The values of {@link #ANSWERS}. */
   public static final String ANSWERS_LABEL = "known|unknown[:N]";
 
-  /** Another one, its default. */
+  /** The value without effect. */
   public static final String KNOWN = "known";
 
-  /** What the third is. */
+  /** Help of {@link #ANSWERS}. */
   public static final String ANSWERS_HELP =
       "Whether requests ask for as many tokens as they get, or for up to N (4096) where answers end"
           + " earlier; a rank that reserves blocks for answers reserves those";
@@ -53,12 +55,15 @@ public final class SightOptions extends DeclaredOptions {
   /**
    * {@return what routers see}
    *
-   * @param hasFleet whether there is a fleet router over workers that serve whole requests
+   * @param fleets the fleets over workers that serve whole requests
    * @throws UsageException if a value is not allowed
    */
-  public Sight sight(boolean hasFleet) {
-    if (foreignLoad.value() > 0 && !hasFleet) {
+  public Sight sight(List<FleetSettings> fleets) {
+    if (foreignLoad.value() > 0 && fleets.isEmpty()) {
       throw foreignLoad.wrong("needs " + FleetOptions.WORKERS + ", and workers without roles");
+    }
+    if (foreignLoad.value() > 0 && !fleets.get(0).returnNs().isEmpty()) {
+      throw foreignLoad.wrong("and " + FleetOptions.RETURN + " exclude each other");
     }
     return new Sight(foreignLoad.value(), forgetIds.value(), answers.value());
   }

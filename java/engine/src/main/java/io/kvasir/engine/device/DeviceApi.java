@@ -1,5 +1,7 @@
 package io.kvasir.engine.device;
 
+import java.util.concurrent.TimeUnit;
+
 /**
  * One open CUDA device: its memory, streams and kernels. A port, so that its users can be tested
  * without a device. Thread-safe. No call depends on state of the calling thread.
@@ -15,6 +17,9 @@ package io.kvasir.engine.device;
  * earlier.
  */
 public interface DeviceApi extends AutoCloseable {
+
+  /** The longest wait for the work of a stream, far above the duration of a step of an engine. */
+  long PATIENCE_NS = TimeUnit.SECONDS.toNanos(30);
 
   /** A queue of work that runs in order. */
   interface Stream {}
@@ -169,8 +174,8 @@ public interface DeviceApi extends AutoCloseable {
   void launch(Stream stream, Kernel kernel, int blocks, int threads, KernelArguments arguments);
 
   /**
-   * Waits until a stream has no pending work, but not for ever: after some 30 s the device counts
-   * as unresponsive, as after {@link #trySynchronize}.
+   * Waits until a stream has no pending work, for {@link #PATIENCE_NS} at most. After that the
+   * device counts as unresponsive, as after {@link #trySynchronize}.
    *
    * @param stream the stream
    * @throws FatalDeviceException if the device does not respond
@@ -178,9 +183,10 @@ public interface DeviceApi extends AutoCloseable {
   void synchronize(Stream stream);
 
   /**
-   * Waits until a stream has no pending work, but not for ever: a device may stop responding
-   * without an error. After the first wait that was too short, the device counts as unresponsive,
-   * and this returns false for all of its streams, because they share memory.
+   * Waits until a stream has no pending work, for a limited time: a device may stop responding
+   * without an error. After the first wait that was too short, the device counts as unresponsive:
+   * this returns false for all of its streams, because they share memory, and every other call but
+   * {@link #close} throws {@link FatalDeviceException}.
    *
    * @param stream the stream
    * @param timeoutNs the longest wait, in nanoseconds

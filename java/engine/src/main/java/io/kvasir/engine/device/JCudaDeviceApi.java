@@ -2,7 +2,6 @@ package io.kvasir.engine.device;
 
 import java.lang.ref.Reference;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.IntSupplier;
@@ -31,9 +30,6 @@ import org.slf4j.LoggerFactory;
 final class JCudaDeviceApi implements DeviceApi {
 
   private static final Logger LOG = LoggerFactory.getLogger(JCudaDeviceApi.class);
-
-  /** How long the work of a stream may take, far above the duration of a step of an engine. */
-  private static final long RESPONSE_NS = TimeUnit.SECONDS.toNanos(30);
 
   /** A wait polls without pause at first, because a submission takes some 20 to 100 us. */
   private static final long SPIN_NS = 500_000;
@@ -91,12 +87,13 @@ final class JCudaDeviceApi implements DeviceApi {
   private volatile boolean unresponsive;
 
   JCudaDeviceApi(CudaDevice device) {
-    this(device, RESPONSE_NS);
+    this(device, PATIENCE_NS);
   }
 
   /**
    * Opens a device.
    *
+   * @param device the device
    * @param responseNs how long {@link #synchronize} waits
    */
   JCudaDeviceApi(CudaDevice device, long responseNs) {
@@ -256,6 +253,7 @@ final class JCudaDeviceApi implements DeviceApi {
   @Override
   public void launch(
       Stream stream, Kernel kernel, int blocks, int threads, KernelArguments arguments) {
+    requireUsable();
     Pointer pointers = Pointer.to(arguments.pointers());
     CUfunction function = ((JCudaKernel) kernel).handle();
     CUstream on = handle(stream);
@@ -284,10 +282,10 @@ final class JCudaDeviceApi implements DeviceApi {
       return false;
     }
     CUstream on = handle(stream);
-    long from = System.nanoTime();
+    long fromNs = System.nanoTime();
+    long waitedNs = 0; // before the latest query, so that a pause of this process does not count
     int result = inContext(() -> JCudaDriver.cuStreamQuery(on));
     while (result == CUresult.CUDA_ERROR_NOT_READY) {
-      long waitedNs = System.nanoTime() - from;
       if (waitedNs >= timeoutNs) {
         unresponsive = true;
         return false;
@@ -297,6 +295,7 @@ final class JCudaDeviceApi implements DeviceApi {
       } else {
         LockSupport.parkNanos(POLL_NS);
       }
+      waitedNs = System.nanoTime() - fromNs;
       result = JCudaDriver.cuStreamQuery(on);
     }
     check("cuStreamQuery", result);
@@ -328,27 +327,36 @@ final class JCudaDeviceApi implements DeviceApi {
 
   private void enter() {
     requireUsable();
+    makeCurrent();
+  }
+
+  private void makeCurrent() {
+    requireOpen();
     check("cuCtxSetCurrent", JCudaDriver.cuCtxSetCurrent(context));
     ENTERED.set(this);
   }
 
-  /** Makes a call whose handles are of this context, so that the driver refuses it in another. */
+  /** Makes a call whose handles are of this context: the driver should refuse it in another. */
   private int inContext(IntSupplier call) {
-    requireUsable();
+    requireOpen();
     if (ENTERED.get() == this) {
       int result = call.getAsInt();
       if (!FOREIGN.contains(result)) {
         return result;
       }
     }
-    enter();
+    makeCurrent();
     return call.getAsInt();
   }
 
-  private void requireUsable() {
+  private void requireOpen() {
     if (closed.get()) {
       throw new IllegalStateException(device.label() + " is closed");
     }
+  }
+
+  private void requireUsable() {
+    requireOpen();
     if (unresponsive) {
       throw unresponsive();
     }

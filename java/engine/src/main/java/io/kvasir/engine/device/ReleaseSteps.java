@@ -1,7 +1,6 @@
 package io.kvasir.engine.device;
 
 import io.kvasir.model.Errors;
-import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -9,9 +8,6 @@ import org.slf4j.LoggerFactory;
 public final class ReleaseSteps {
 
   private static final Logger LOG = LoggerFactory.getLogger(ReleaseSteps.class);
-
-  /** The longest wait for pending work, far above the duration of any step. */
-  private static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(10);
 
   /** Attempts to wait, because a driver may refuse a call for a moment. */
   private static final int ATTEMPTS = 3;
@@ -66,7 +62,7 @@ public final class ReleaseSteps {
     String reason = "its work does not end";
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
       try {
-        if (device.trySynchronize(stream, PATIENCE_NS)) {
+        if (device.trySynchronize(stream, DeviceApi.PATIENCE_NS)) {
           return true;
         }
         break;

@@ -91,8 +91,12 @@ final class HashedPrompts {
   }
 
   private synchronized void put(Key key, Hashed hashed) {
+    long added = bytes(key, hashed);
+    if (added > maxBytes) {
+      return;
+    }
     Hashed before = latest.put(key, hashed);
-    bytes += bytes(key, hashed) - (before == null ? 0 : bytes(key, before));
+    bytes += added - (before == null ? 0 : bytes(key, before));
     Iterator<Map.Entry<Key, Hashed>> eldest = latest.entrySet().iterator();
     while (bytes > maxBytes && eldest.hasNext()) {
       Map.Entry<Key, Hashed> dropped = eldest.next();

@@ -49,7 +49,7 @@ public enum Measure {
 
   private static double behindPrompts(ReplayResult result) {
     FleetResult fleet = Objects.requireNonNull(result.fleet(), "the replay has no fleet");
-    return (double) fleet.behindPrompts() / result.requests();
+    return (double) fleet.behindPrompts() / result.measuredRequests();
   }
 
   private static double localPrefillShare(ReplayResult result) {

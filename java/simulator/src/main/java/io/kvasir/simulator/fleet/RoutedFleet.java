@@ -228,7 +228,14 @@ public final class RoutedFleet implements FleetLayer {
   }
 
   private void advance(long atNs) {
-    joins.runUntil(atNs);
+    for (long joinNs = joins.nextNs(); joinNs <= atNs; joinNs = joins.nextNs()) {
+      pass(joinNs);
+      joins.runUntil(joinNs);
+    }
+    pass(atNs);
+  }
+
+  private void pass(long atNs) {
     blockEvents.runUntil(atNs);
     streamed.runUntil(atNs);
     nowNs = atNs;
@@ -254,7 +261,7 @@ public final class RoutedFleet implements FleetLayer {
 
   @Override
   public long nextNs() {
-    return waiting == 0 ? Arrivals.NEVER : streamed.nextNs();
+    return waiting == 0 ? Arrivals.NEVER : Math.min(streamed.nextNs(), joins.nextNs());
   }
 
   private void onMetrics(int worker, EngineMetrics polled) {

@@ -1,6 +1,7 @@
 package io.kvasir.simulator.replay;
 
 import io.kvasir.hash.HashedRequest;
+import io.kvasir.model.Request;
 import io.kvasir.simulator.fleet.FleetLayer;
 import io.kvasir.simulator.workload.Arrivals;
 import java.util.List;
@@ -61,13 +62,15 @@ record ReplayDrive(
 
   private void submitUntil(DueWorkers due, long nowNs) {
     for (long dueNs = arrivals.nextNs(); dueNs <= nowNs; dueNs = arrivals.nextNs()) {
-      HashedRequest request = arrivals.next();
-      boolean foreign = sight.isForeign(request.request());
-      metrics.onArrived(request.request(), foreign, dueNs);
+      HashedRequest arrived = arrivals.next();
+      Request request = arrived.request();
+      HashedRequest seen = sight.of(arrived);
+      boolean foreign = sight.isForeign(request);
+      metrics.onArrived(request, foreign, dueNs);
       FleetLayer.Routed routed =
           foreign
-              ? new FleetLayer.Routed(sight.workerOf(request.request(), workers.size()), request)
-              : fleet.route(sight.of(request), nowNs);
+              ? new FleetLayer.Routed(sight.workerOf(request, workers.size()), seen)
+              : fleet.route(seen, nowNs);
       if (routed != null) {
         submit(due, routed, nowNs);
       }

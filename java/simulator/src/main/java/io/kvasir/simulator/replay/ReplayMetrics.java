@@ -28,19 +28,20 @@ final class ReplayMetrics implements RequestOutcomes {
   private final Durations itl = new Durations();
   private final Durations queue = new Durations();
   private long arrived;
+  private long foreignRequests;
   private long completed;
   private long outputTokens;
   private long goodRequests;
   private final @Nullable Objective objective;
   private final @Nullable FirstTokens firstTokens;
 
-  /** Times of a request: its arrival and its last token. */
+  /** A request, and the times of its arrival and its tokens. */
   private static final class InFlight {
 
     /** As it arrived. */
     final Request request;
 
-    /** Whether it went past the fleet layer: it is load, and not measured. */
+    /** Whether it went past the fleet layer: its latencies are not measured. */
     final boolean foreign;
 
     final long arrivedNs;
@@ -64,6 +65,7 @@ final class ReplayMetrics implements RequestOutcomes {
 
   void onArrived(Request request, boolean foreign, long nowNs) {
     arrived++;
+    foreignRequests += foreign ? 1 : 0;
     inFlight.put(request.id(), new InFlight(request, foreign, nowNs));
   }
 
@@ -157,6 +159,7 @@ final class ReplayMetrics implements RequestOutcomes {
         fleet.result(),
         fleet.apart(),
         arrived,
+        foreignRequests,
         completed,
         rejections,
         ranks,

@@ -21,6 +21,7 @@ import org.jspecify.annotations.Nullable;
  *     each worker serves whole requests. If present, {@code fleet} is that of the prefill workers,
  *     whose ranks come first
  * @param requests requests that arrived
+ * @param foreignRequests those of them that went past the fleet router
  * @param completed requests that were answered
  * @param rejections rejected requests with reasons, in order
  * @param ranks measurements of each rank, worker by worker
@@ -45,6 +46,7 @@ public record ReplayResult(
     @Nullable FleetResult fleet,
     @Nullable ApartResult apart,
     long requests,
+    long foreignRequests,
     long completed,
     List<Rejection> rejections,
     List<RankResult> ranks,
@@ -185,10 +187,18 @@ public record ReplayResult(
         : OptionalDouble.empty();
   }
 
-  /** {@return the share of all requests that kept the objective, 0 to 1; empty if there is none} */
+  /** {@return the requests whose latencies are measured, at least 0} */
+  public long measuredRequests() {
+    return requests - foreignRequests;
+  }
+
+  /**
+   * {@return the share of the measured requests that kept the objective, 0 to 1; empty if there is
+   * none}
+   */
   public OptionalDouble goodShare() {
     return goodRequests.isPresent()
-        ? OptionalDouble.of((double) goodRequests.getAsLong() / requests)
+        ? OptionalDouble.of((double) goodRequests.getAsLong() / measuredRequests())
         : OptionalDouble.empty();
   }
 

@@ -9,8 +9,9 @@ import java.util.List;
 import java.util.SplittableRandom;
 
 /**
- * What routers see of the requests of a replay. Some conversations are hidden, as a whole and the
- * same ones in every replay; a request without a conversation is one of its own.
+ * What routers see of the requests of a replay, and what these ask for. Some conversations are
+ * hidden, as a whole and the same ones in every replay; a request without a conversation is one of
+ * its own.
  *
  * <p>Immutable.
  *

@@ -83,7 +83,10 @@ public final class HtmlReport {
             + Numbers.measure(results.get(0).virtualSeconds())
             + " s of modelled time.");
     out.append("<p class=\"note\">Latencies are modelled, not measured on a GPU.</p>\n");
-    out.append(Html.basis("Step times: " + StepTimes.of(settings) + ".", reports.get(0).basis()));
+    String unexpected = Unexpected.of(results.get(0));
+    String times = "Step times: " + StepTimes.of(settings) + ".";
+    String all = unexpected.isEmpty() ? times : times + " " + unexpected + ".";
+    out.append(Html.basis(all, reports.get(0).basis()));
   }
 
   /** Says first where figures leave out many requests. */

@@ -20,12 +20,9 @@ final class StepTimes {
         engines.equals(settings.timing())
             ? of(engines)
             : polynomials(engines) + ", from --engine-timing";
-    String faulty =
-        settings.engines().faults().faults().isEmpty()
-            ? times
-            : times + ", with faults (--slow, --hang)";
-    String hidden = settings.sight().difference();
-    return hidden.isEmpty() ? faulty : faulty + ", " + hidden;
+    return settings.engines().faults().faults().isEmpty()
+        ? times
+        : times + ", with faults (--slow, --hang)";
   }
 
   /** Those of all cases of a comparison. */

@@ -97,6 +97,10 @@ public final class TextReport {
     }
     line("Latencies are modelled, not measured on a GPU.");
     wrapped(List.of(("Step times: " + StepTimes.of(settings)).split(", ")));
+    String unexpected = Unexpected.of(report.result());
+    if (!unexpected.isEmpty()) {
+      line(unexpected);
+    }
     line("Command: " + report.basis().command());
     line("Kvasir " + report.basis().build());
   }

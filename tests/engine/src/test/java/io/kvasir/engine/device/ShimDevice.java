@@ -113,6 +113,11 @@ public final class ShimDevice implements DeviceApi {
     return streams.stream().mapToInt(ShimStream::pending).sum();
   }
 
+  /** Bytes that are not allocated, whatever the device's state. */
+  public synchronized long unusedBytes() {
+    return device.totalBytes() - heap.device().usedBytes();
+  }
+
   /** How many calls of a kind there were, failed ones too. */
   public synchronized int count(ShimCall call) {
     return counts.getOrDefault(call, 0);
@@ -334,6 +339,9 @@ public final class ShimDevice implements DeviceApi {
     int count = counts.merge(call, 1, Integer::sum);
     if (lost) {
       throw failure(call, 700);
+    }
+    if (unresponsive && call != ShimCall.TRY_SYNCHRONIZE) {
+      throw new FatalDeviceException("the device does not respond", null);
     }
     runByChance();
     for (Fault fault : faults) {

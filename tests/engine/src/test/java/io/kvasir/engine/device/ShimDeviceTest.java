@@ -109,11 +109,13 @@ class ShimDeviceTest {
   @Test
   void aDeviceThatHangsIsNotWaitedForForEver() {
     ShimDevice late = withPendingFill();
-    assertThat(late.trySynchronize(late.openStream(false), 0)).isTrue();
+    DeviceApi.Stream other = late.openStream(false);
+    assertThat(late.trySynchronize(other, 0)).isTrue();
     late.hang();
     assertThatThrownBy(() -> late.synchronize(stream)).hasMessageContaining("does not respond");
     assertThat(late.trySynchronize(stream, 0)).isFalse();
-    assertThat(late.trySynchronize(late.openStream(false), 0)).isFalse();
+    assertThat(late.trySynchronize(other, 0)).isFalse();
+    assertThatThrownBy(late::freeBytes).hasMessageContaining("does not respond");
   }
 
   /** A device with a fill of {@code filled} that waits on {@code stream}. */

@@ -44,7 +44,7 @@ class CudaReplayTest {
 
   /** Two ranks are lost in mid-run, in different parts of a step. */
   @Test
-  void theSameBecomesOfTheRequestsOfLostRanks() {
+  void requestsOfLostRanksEndInTheSameWay() {
     compare(
         2,
         instance -> {

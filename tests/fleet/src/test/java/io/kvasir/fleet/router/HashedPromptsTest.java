@@ -116,5 +116,7 @@ class HashedPromptsTest {
     prompts.hash(hasher, "large", new int[10 * PROMPT], CacheScope.NONE);
     prompts.hash(hasher, "large", new int[10 * PROMPT], CacheScope.NONE);
     assertThat(hasher.blocks).as("one beyond the bound").isEqualTo(21 * (PROMPT / 16));
+    prompts.hash(hasher, "c5", prompt, CacheScope.NONE);
+    assertThat(hasher.blocks).as("the others stay").isEqualTo(21 * (PROMPT / 16));
   }
 }

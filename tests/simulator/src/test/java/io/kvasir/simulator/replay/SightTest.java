@@ -102,7 +102,9 @@ class SightTest {
   }
 
   private static ReplayResult run(Sight sight, String router) {
-    ReplaySettings settings = new ReplaySettings(1, 4000, 32).withSight(sight);
+    Measures measures = new Measures(new Objective(1e9, 1e9, 1e9), false, false);
+    ReplaySettings settings =
+        new ReplaySettings(1, 4000, 32).withSight(sight).withMeasures(measures);
     return Replay.run(
         sessions(),
         settings,
@@ -126,6 +128,8 @@ class SightTest {
     long placed = placed(some);
     assertThat(placed).isBetween(whole.requests() / 3, whole.requests() - 1);
     assertThat(some.ttft().count()).isEqualTo(placed);
+    assertThat(some.measuredRequests()).isEqualTo(placed);
+    assertThat(some.goodShare()).hasValue(1);
     assertThat(placed(all)).isZero();
     assertThat(all.ttft().count()).isZero();
   }

@@ -159,6 +159,7 @@ class ReportsTest {
         result.fleet(),
         result.apart(),
         result.requests(),
+        result.foreignRequests(),
         result.completed(),
         result.rejections(),
         result.ranks(),

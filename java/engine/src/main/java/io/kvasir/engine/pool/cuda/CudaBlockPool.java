@@ -40,9 +40,10 @@ import java.util.Objects;
  * {@link RetryableDeviceException}, for example because staging memory cannot grow, has no effect.
  *
  * <p>Memory on the device besides KV: per block the tokens (4 bytes each), 32 bytes of name, 56 of
- * state and 24 of directory; per lease 60 bytes, and 4 for each of {@code maxBlocksPerLease}. On
- * the host: 16 bytes of mirror per block; and page-locked, staging memory and 32 bytes for each
- * event in the ring, which keeps at least two events per block.
+ * state and 24 of directory; per lease 60 bytes, and 4 for each of {@code maxBlocksPerLease};
+ * staging memory of 1 to 16 MiB. On the host: 16 bytes of mirror per block; and page-locked,
+ * staging memory and 32 bytes for each event in the ring, which keeps at least two events per
+ * block.
  */
 public final class CudaBlockPool implements BlockPool {
 

@@ -81,7 +81,10 @@ final class PoolOnDevice {
         device, shape, kvBytesPerBlock, stagingBytes(shape), PoolSubmission.ONE_LAUNCH_BLOCKS);
   }
 
-  /** Staging memory for the two longest leases: to grow it, the driver waits for the device. */
+  /**
+   * Staging memory for two of the longest leases, within bounds: to grow it, the driver waits for
+   * the device.
+   */
   private static int stagingBytes(PoolShape shape) {
     long longest =
         DeviceStaging.batchBytes(

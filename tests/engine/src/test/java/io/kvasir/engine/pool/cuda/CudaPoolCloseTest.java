@@ -135,10 +135,25 @@ class CudaPoolCloseTest {
       scenario.commit(lease, "ABC", 0, 3);
       device.hang();
       pools.pools().get(0).submit();
-      long freeBytes = device.freeBytes();
+      long freeBytes = device.unusedBytes();
       pools.close();
-      assertThat(device.freeBytes() - freeBytes).as("freed").isLessThan(1 << 21);
+      assertThat(device.unusedBytes() - freeBytes).as("freed").isLessThan(1 << 21);
       assertThatThrownBy(pools.pools().get(0)::occupancy).isInstanceOf(IllegalStateException.class);
+    }
+  }
+
+  @Test
+  void aPoolThatWaitsForADeviceThatHangsIsLost() {
+    try (ShimDevice device = ShimDevice.of(BYTES);
+        PoolScenario first = new PoolScenario(CudaBlockPool.create(device, SHAPE, 16));
+        PoolScenario second = new PoolScenario(CudaBlockPool.create(device, SHAPE, 16))) {
+      first.cache("ABC");
+      device.hang();
+      assertThatThrownBy(() -> first.cache("BCD"))
+          .isInstanceOf(FatalDeviceException.class)
+          .hasMessageContaining("does not respond");
+      assertThatThrownBy(first::occupancy).isInstanceOf(FatalDeviceException.class);
+      assertThatThrownBy(() -> second.cache("ABC")).isInstanceOf(FatalDeviceException.class);
     }
   }
 }

@@ -22,6 +22,7 @@ import io.kvasir.testing.pool.TestHash;
 import java.nio.ByteBuffer;
 import java.util.concurrent.TimeUnit;
 import jcuda.driver.CUcontext;
+import jcuda.driver.CUdevice;
 import jcuda.driver.JCudaDriver;
 
 /** What {@link FakeDriverTest} does in processes of its own; prints OK when all was well. */
@@ -205,10 +206,13 @@ final class FakeDriverProcess {
     try (DeviceApi device = FakeDriverDevice.open();
         PoolScenario pool =
             new PoolScenario(CudaBlockPool.create(device, PoolScenario.shape(8, 4, 0), 0))) {
+      CUcontext other = new CUcontext();
+      assertThat(JCudaDriver.cuCtxCreate(other, 0, new CUdevice())).isZero();
       for (int round = 0; round < 20; round++) {
-        assertThat(JCudaDriver.cuCtxSetCurrent(new CUcontext())).isZero();
+        CUcontext changed = round % 2 == 0 ? other : new CUcontext();
+        assertThat(JCudaDriver.cuCtxSetCurrent(changed)).isZero();
         pool.cache("ABC");
-        assertThat(JCudaDriver.cuCtxSetCurrent(new CUcontext())).isZero();
+        assertThat(JCudaDriver.cuCtxSetCurrent(changed)).isZero();
         assertThat(device.freeBytes()).isPositive();
       }
       assertThat(pool.held("ABC")).isEqualTo(3);

@@ -97,6 +97,7 @@ function(kvasir_cuda_program source)
   add_custom_command(
     OUTPUT "${program}"
     COMMAND "${KVASIR_NVCC}" -cudart static -Xcompiler -static-libstdc++,-static-libgcc
+      -Xlinker --gc-sections
       -o "${program}" "${object}" "$<TARGET_OBJECTS:kvasir_core>"
     DEPENDS "${object}" kvasir_core "$<TARGET_OBJECTS:kvasir_core>"
     COMMENT "Linking ${name}"

@@ -84,7 +84,8 @@ class PtxDevice {
   static constexpr uint32_t kMostWarps = 2;
   static constexpr uint32_t kWideWarps = 32;
 
-  explicit PtxDevice(ptx::Module& module) : module_(module), machine_(memory_, true) {
+  explicit PtxDevice(ptx::Module& module, bool finds_races = true)
+      : module_(module), machine_(memory_, finds_races) {
     for (const auto& constant : module.constants()) {
       memory_.add(constant.data(), constant.size() * sizeof(uint64_t), true);
     }
@@ -109,6 +110,12 @@ class PtxDevice {
   }
   void free_host(void* memory) { free_device(memory); }
   void download(void* to, const void* from, uint64_t bytes) { std::memcpy(to, from, bytes); }
+
+  void upload(void* to, const void* from, uint64_t bytes) {
+    std::memcpy(to, from, bytes);
+    memory_.written_by_host(reinterpret_cast<uintptr_t>(to), bytes);
+  }
+  void count_time(ptx::LaunchTime* time) { machine_.count_time(time); }
 
   template <typename... Types, typename... Arguments>
   void launch(void (*kernel)(Types...), uint32_t grid, uint32_t threads, Arguments... arguments) {

@@ -27,6 +27,7 @@ void Machine::run(const std::vector<Grid>& grids, uint32_t threads) {
       throw Fault(grids[i].kernel->name + " is launched with " + std::to_string(threads) +
                   " threads in a block");
     }
+    grids[i].kernel->launches++;
     for (uint32_t block = 0; block < grids[i].blocks; block++) {
       blocks.emplace_back(&grids[i], block);
     }
@@ -43,6 +44,12 @@ void Machine::run(const std::vector<Grid>& grids, uint32_t threads) {
   ready_.clear();
   if (finds_races_) {
     detector_.begin(total * threads);
+  }
+  if (time_ != nullptr) {
+    if (total != 1) {
+      throw Fault("the time of a launch of more than one block");
+    }
+    time_->begin(threads);
   }
   uint32_t next = 0;
   for (; next < places; next++) {
@@ -116,6 +123,9 @@ void Machine::enter(uint32_t place, const Grid& grid, uint32_t index, uint32_t f
     thread.undefined.assign(kernel.registers, 0xff);
     thread.local.assign(kernel.local_bytes, 0xa5);
     thread.local_undefined.assign(kernel.local_bytes, 1);
+    if (time_ != nullptr) {
+      LaunchTime::begin(thread.time, kernel.registers);
+    }
     const uint64_t special[] = {number, index, threads_per_block_, grid.blocks};
     for (uint32_t i = 0; i < kSpecialRegisters; i++) {
       write(thread, {i, 0}, {special[i], 0});
@@ -135,11 +145,17 @@ void Machine::advance(Thread& thread, uint32_t quantum) {
         const bool holds = defined(read(thread, {self->guard, 0}), {1, false}) != 0;
         if (holds == self->negated) {
           thread.pc++;
+          if (time_ != nullptr) {
+            time_->skip(thread.time, *self);
+          }
           continue;
         }
       }
       if (!thread.pending.empty() && (self->op == Op::kFence || self->op == Op::kReturn)) {
         return;  // waits until all its stores are visible
+      }
+      if (time_ != nullptr) {
+        time_->issue(thread.time, *self, thread.pc);
       }
       if (self->op == Op::kBranch) {
         thread.pc = self->target;
@@ -252,6 +268,9 @@ void Machine::access(Thread& thread, const Instruction& self) {
   const uint32_t count = self.op == Op::kLoad ? self.outs : atomic ? 1u : self.ins - 1u;
   // Of a vector, all elements are aligned as a whole.
   const Bytes all = reach(thread, self, address, uint64_t{count} * bytes);
+  if (time_ != nullptr) {
+    time_->access(thread.time, thread.number, self, all.data, all.undefined == nullptr);
+  }
   for (uint32_t i = 0; i < count; i++) {
     const Bytes one{all.data + i * bytes,
                     all.undefined == nullptr ? nullptr : all.undefined + i * bytes};

@@ -21,6 +21,7 @@
 #include "ptx_arithmetic.hpp"
 #include "ptx_memory.hpp"
 #include "ptx_module.hpp"
+#include "ptx_time.hpp"
 #include "race_clocks.hpp"
 
 namespace ptx {
@@ -46,6 +47,9 @@ class Machine {
     watched_bytes_ = bytes;
     seen_ = std::move(seen);
   }
+
+  // Counts the time of launches of one block, until it gets null.
+  void count_time(LaunchTime* time) { time_ = time; }
 
   // Runs all grids at once, each block with so many threads. The blocks of the first are resident
   // together with all blocks of the others.
@@ -78,6 +82,7 @@ class Machine {
     std::vector<uint8_t> undefined;
     std::vector<uint8_t> local;
     std::vector<uint8_t> local_undefined;
+    LaunchTime::Thread time;
   };
 
   // Threads that wait for each other at an instruction.
@@ -116,6 +121,7 @@ class Machine {
   void meet_block(Thread& thread, const Instruction& self);
   void meet_warp(Thread& thread, const Instruction& self);
   void complete(Thread* lanes, const Instruction& self, uint32_t mask);
+  std::vector<LaunchTime::Thread*> times_of(Thread* threads, uint32_t count, uint32_t mask);
   void release(Thread& thread);
 
   Value read(const Thread& thread, const Operand& operand) const {
@@ -141,6 +147,7 @@ class Machine {
   const uint8_t* watched_ = nullptr;
   uint64_t watched_bytes_ = 0;
   std::function<void()> seen_;
+  LaunchTime* time_ = nullptr;
   uint32_t threads_per_block_ = 0;
   std::vector<Thread> threads_;
   std::vector<Block> blocks_;

@@ -259,6 +259,48 @@ void arithmetic_is_that_of_the_manual() {
   }
 }
 
+uint64_t cycles_of(const std::string& body) {
+  std::vector<uint64_t> words(1024);
+  Module module(kernel_of(body));
+  Memory memory;
+  memory.add(words.data(), 8192, false);
+  memory.written_by_host(reinterpret_cast<uint64_t>(words.data()), 2048);
+  Machine machine(memory, false);
+  LaunchTime time;
+  machine.count_time(&time);
+  void* pointer = words.data();
+  void* parameters[] = {&pointer};
+  machine.run({make_grid(module.kernel("k"), 1, parameters)}, 64);
+  return time.cycles();
+}
+
+// But for what a few instructions more or less take.
+bool about(uint64_t cycles, uint64_t expected) {
+  return expected < cycles + latency::kFetch && cycles < expected + latency::kFetch;
+}
+
+void times_are_those_of_what_depends_on_each_other() {
+  const std::string keep = "st.shared.u64 [words], %rd6;\n";
+  const std::string load = "ld.global.u64 %rd4, [%rd3];\n";
+  const uint64_t nothing = cycles_of("mov.u64 %rd6, 1;\n" + keep);
+  const uint64_t both =
+      cycles_of(load + "ld.global.u64 %rd5, [%rd3+1024];\n" + "add.s64 %rd6, %rd4, %rd5;\n" + keep);
+  CHECK(about(both, nothing + latency::kL2));
+  const uint64_t chain =
+      cycles_of(load + "add.s64 %rd5, %rd3, %rd4;\n" + "ld.global.u64 %rd6, [%rd5+1024];\n" + keep);
+  CHECK(about(chain, nothing + 2 * latency::kL2));
+  const uint64_t near =
+      cycles_of(load + "add.s64 %rd5, %rd3, %rd4;\n" + "ld.global.u64 %rd6, [%rd5];\n" + keep);
+  CHECK(about(near, nothing + latency::kL2 + latency::kL1));
+  // All threads wait for the first, and its store for all.
+  const uint64_t barrier = cycles_of("mov.u64 %rd6, 1;\n@%p1 " + load +
+                                     "@%p1 add.s64 %rd6, %rd4, 1;\n" + "bar.sync 0;\n" + keep);
+  CHECK(about(barrier, nothing + latency::kL2 + latency::kBarrier));
+  const uint64_t fence =
+      cycles_of("st.global.u64 [%rd3], %rd2;\nfence.acq_rel.gpu;\nmov.u64 %rd6, 1;\n" + keep);
+  CHECK(about(fence, nothing + latency::kL2 + latency::kFence));
+}
+
 }  // namespace
 }  // namespace ptx
 
@@ -271,6 +313,7 @@ int main() {
   ptx::races_are_found();
   ptx::stores_become_visible_in_any_order();
   ptx::arithmetic_is_that_of_the_manual();
+  ptx::times_are_those_of_what_depends_on_each_other();
   std::puts("ptx_machine_test: ok");
   return 0;
 }

@@ -14,6 +14,9 @@ void Machine::end(Thread& thread) {
   }
   thread.ended = true;
   block.ended++;
+  if (time_ != nullptr) {
+    time_->end(thread.time);
+  }
 }
 
 void Machine::release(Thread& thread) {
@@ -41,6 +44,10 @@ void Machine::meet_block(Thread& thread, const Instruction& self) {
   block.barrier.arrived = 0;
   if (finds_races_) {
     detector_.barrier(block.first_thread, threads_per_block_);
+  }
+  if (time_ != nullptr) {
+    time_->meet_block(times_of(&threads_[size_t{block.place} * threads_per_block_],
+                               threads_per_block_, ~uint32_t{0}));
   }
   for (uint32_t i = 0; i < threads_per_block_; i++) {
     const uint32_t number = block.place * threads_per_block_ + i;
@@ -90,6 +97,9 @@ void Machine::meet_warp(Thread& thread, const Instruction& self) {
     detector_.barrier(block.first_thread + thread.number / 32 * 32, 32);
   }
   complete(&threads_[first], self, mask);
+  if (time_ != nullptr) {
+    time_->meet_warp(times_of(&threads_[first], 32, mask), self);
+  }
   for (uint32_t i = 0; i < 32; i++) {
     if ((mask >> i & 1) != 0) {
       if (i != lane) {
@@ -98,6 +108,17 @@ void Machine::meet_warp(Thread& thread, const Instruction& self) {
       release(threads_[first + i]);
     }
   }
+}
+
+// Those whose bit in the mask is set, in each 32.
+std::vector<LaunchTime::Thread*> Machine::times_of(Thread* threads, uint32_t count, uint32_t mask) {
+  std::vector<LaunchTime::Thread*> times;
+  for (uint32_t i = 0; i < count; i++) {
+    if ((mask >> i % 32 & 1) != 0) {
+      times.push_back(&threads[i].time);
+    }
+  }
+  return times;
 }
 
 namespace {

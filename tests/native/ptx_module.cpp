@@ -27,9 +27,11 @@ double Module::print_coverage() const {
   std::map<std::string, uint64_t> opcodes = opcodes_;
   uint64_t instructions = 0;
   uint64_t reached = 0;
-  std::puts("| kernel | PTX instructions | reached | % |\n|---|---:|---:|---:|");
-  const auto row = [](const char* name, uint64_t all, uint64_t some) {
-    std::printf("| %s | %llu | %llu | %.0f |\n", name, static_cast<unsigned long long>(all),
+  uint64_t launches = 0;
+  std::puts("| kernel | launches | PTX instructions | reached | % |\n|---|---:|---:|---:|---:|");
+  const auto row = [](const char* name, uint64_t launched, uint64_t all, uint64_t some) {
+    std::printf("| %s | %llu | %llu | %llu | %.0f |\n", name,
+                static_cast<unsigned long long>(launched), static_cast<unsigned long long>(all),
                 static_cast<unsigned long long>(some),
                 100.0 * static_cast<double>(some) / static_cast<double>(all));
   };
@@ -37,11 +39,12 @@ double Module::print_coverage() const {
     for (const Instruction& instruction : kernel.code) {
       opcodes[*instruction.opcode] += instruction.executed;
     }
-    row(kernel.name.c_str(), kernel.code.size(), kernel.reached());
+    row(kernel.name.c_str(), kernel.launches, kernel.code.size(), kernel.reached());
     instructions += kernel.code.size();
     reached += kernel.reached();
+    launches += kernel.launches;
   }
-  row("all", instructions, reached);
+  row("all", launches, instructions, reached);
   std::string missing;
   for (const auto& [opcode, executed] : opcodes) {
     missing += executed == 0 ? " " + opcode : "";

@@ -127,6 +127,7 @@ struct Kernel {
   uint64_t shared_bytes = 0;
   uint64_t local_bytes = 0;
   uint32_t most_threads = 1024;
+  uint64_t launches = 0;
 
   uint64_t reached() const;
 };
@@ -145,7 +146,8 @@ class Module {
   const std::deque<Kernel>& kernels() const { return kernels_; }
   const std::deque<std::vector<uint64_t>>& constants() const { return constants_; }
 
-  // Prints a table of the kernels: how many of their instructions were executed. Returns the share.
+  // Prints a table of the kernels: how often they were launched, and how many of their instructions
+  // were executed. Returns the share of these.
   double print_coverage() const;
 
  private:

@@ -1,6 +1,7 @@
 package io.kvasir.engine.device;
 
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 
 /**
  * One open CUDA device: its memory, streams and kernels. A port, so that its users can be tested
@@ -181,6 +182,19 @@ public interface DeviceApi extends AutoCloseable {
    * @throws FatalDeviceException if the device does not respond
    */
   void synchronize(Stream stream);
+
+  /**
+   * Waits, as {@link #synchronize(Stream)}, but returns as soon as the caller sees that what it
+   * waits for is done, such as a word in page-locked memory that the last work writes last. A
+   * device that is asked less often has its answers sooner.
+   *
+   * @param stream the stream
+   * @param done whether it is done; called often
+   * @throws FatalDeviceException if the device does not respond
+   */
+  default void synchronize(Stream stream, BooleanSupplier done) {
+    synchronize(stream);
+  }
 
   /**
    * Waits until a stream has no pending work, for a limited time: a device may stop responding

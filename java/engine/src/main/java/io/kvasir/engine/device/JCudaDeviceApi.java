@@ -4,6 +4,7 @@ import java.lang.ref.Reference;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 import java.util.function.IntSupplier;
 import jcuda.Pointer;
 import jcuda.driver.CUcontext;
@@ -35,6 +36,9 @@ final class JCudaDeviceApi implements DeviceApi {
   private static final long SPIN_NS = 500_000;
 
   private static final long POLL_NS = 50_000;
+
+  /** How long a wait looks at memory before it asks the driver. */
+  private static final long LOOK_NS = 10_000;
 
   /** Results of a call whose handles are not of the current context. */
   private static final Set<Integer> FOREIGN =
@@ -277,7 +281,25 @@ final class JCudaDeviceApi implements DeviceApi {
   }
 
   @Override
+  public void synchronize(Stream stream, BooleanSupplier done) {
+    long fromNs = System.nanoTime();
+    while (!done.getAsBoolean()) {
+      if (System.nanoTime() - fromNs > LOOK_NS) {
+        if (!waitFor(stream, responseNs, done)) {
+          throw unresponsive();
+        }
+        return;
+      }
+      Thread.onSpinWait();
+    }
+  }
+
+  @Override
   public boolean trySynchronize(Stream stream, long timeoutNs) {
+    return waitFor(stream, timeoutNs, () -> false);
+  }
+
+  private boolean waitFor(Stream stream, long timeoutNs, BooleanSupplier done) {
     if (unresponsive) {
       return false;
     }
@@ -285,7 +307,7 @@ final class JCudaDeviceApi implements DeviceApi {
     long fromNs = System.nanoTime();
     long waitedNs = 0; // before the latest query, so that a pause of this process does not count
     int result = inContext(() -> JCudaDriver.cuStreamQuery(on));
-    while (result == CUresult.CUDA_ERROR_NOT_READY) {
+    while (result == CUresult.CUDA_ERROR_NOT_READY && !done.getAsBoolean()) {
       if (waitedNs >= timeoutNs) {
         unresponsive = true;
         return false;
@@ -298,7 +320,9 @@ final class JCudaDeviceApi implements DeviceApi {
       waitedNs = System.nanoTime() - fromNs;
       result = JCudaDriver.cuStreamQuery(on);
     }
-    check("cuStreamQuery", result);
+    if (result != CUresult.CUDA_ERROR_NOT_READY) {
+      check("cuStreamQuery", result);
+    }
     return true;
   }
 

@@ -67,6 +67,15 @@ public final class OccupancyPage {
     return null;
   }
 
+  /**
+   * The number of writes since the memory of the page was made, twice, and 1 more during a write.
+   *
+   * @return the sequence; what was written before the page is visible with it
+   */
+  public long sequence() {
+    return word(0);
+  }
+
   private long word(int index) {
     return (long) WORDS.getAcquire(page, index * Long.BYTES);
   }

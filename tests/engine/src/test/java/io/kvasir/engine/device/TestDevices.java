@@ -1,5 +1,6 @@
 package io.kvasir.engine.device;
 
+import java.util.Objects;
 import java.util.Optional;
 
 /**
@@ -32,11 +33,21 @@ public final class TestDevices {
       ShimLibrary.seed(seed);
       return ShimDevice.of(BYTES, seed);
     }
+    Objects.requireNonNull(Held.DEVICE);
+    return openGpu();
+  }
+
+  private static DeviceApi openGpu() {
     CudaDriver driver = CudaDriver.system();
     Optional<Unavailability> none = driver.unavailability();
     if (none.isPresent()) {
       throw new AssertionError(none.get().reason());
     }
     return driver.open(driver.devices().get(0), KernelModule.embedded().orElseThrow());
+  }
+
+  /** Keeps the GPU's context for the process: the last close of a device would destroy it. */
+  private static final class Held {
+    static final DeviceApi DEVICE = openGpu();
   }
 }

@@ -62,7 +62,8 @@ final class PoolOnDevice {
     this.page = new OccupancyPage(memory.page());
     PoolKernels kernels = new PoolKernels(device, stream, memory.shape(), memory.state());
     this.submission =
-        new PoolSubmission(device, stream, kernels, memory.shape(), stagingBytes, oneLaunchBlocks);
+        new PoolSubmission(
+            device, stream, kernels, memory.shape(), page, stagingBytes, oneLaunchBlocks);
     try {
       kernels.initialise(memory.state(), memory.page(), memory.ring());
       device.synchronize(stream);

@@ -13,6 +13,7 @@ import io.kvasir.engine.device.ReleaseSteps;
 import io.kvasir.engine.pool.CommitBatch;
 import io.kvasir.engine.pool.ExtendBatch;
 import io.kvasir.engine.pool.LeaseBatch;
+import io.kvasir.engine.pool.OccupancyPage;
 import io.kvasir.engine.pool.PoolRecords;
 import io.kvasir.engine.pool.PoolRefusal;
 import io.kvasir.engine.pool.PoolShape;
@@ -72,6 +73,12 @@ final class PoolSubmission implements AutoCloseable {
 
   private final ByteBuffer results;
 
+  /** Written once by each submission, after everything else. */
+  private final OccupancyPage page;
+
+  /** The page's sequence once the sent operations are complete. */
+  private long completeAt;
+
   private final Kind[] kinds = new Kind[MAX_OPERATIONS];
   private final int[] entries = new int[MAX_OPERATIONS];
   private final int[] counts = new int[MAX_OPERATIONS];
@@ -99,9 +106,11 @@ final class PoolSubmission implements AutoCloseable {
       DeviceApi.Stream stream,
       PoolKernels kernels,
       PoolShape shape,
+      OccupancyPage page,
       int stagingBytes,
       int oneLaunchBlocks) {
     this.device = device;
+    this.page = page;
     this.oneLaunchBlocks = oneLaunchBlocks;
     this.stream = stream;
     this.kernels = kernels;
@@ -263,6 +272,7 @@ final class PoolSubmission implements AutoCloseable {
     for (int i = 0; i < recorded; i++) {
       results.putLong(i * RESULT_BYTES, 0);
     }
+    completeAt = page.sequence() + 2;
     if (isSmall()) {
       sendInOneLaunch();
     } else {
@@ -322,7 +332,7 @@ final class PoolSubmission implements AutoCloseable {
 
   /** Waits for the sent operations and checks that their results agree with the ledger. */
   void await() {
-    device.synchronize(stream);
+    device.synchronize(stream, () -> page.sequence() == completeAt);
     for (int i = 0; i < sent; i++) {
       int error = results.getInt(i * RESULT_BYTES);
       if (error != PoolRefusal.NONE) {

@@ -89,7 +89,11 @@ final class FakeDriverProcess {
     }
     device.copy(stream, memory, pinned, PAGE);
     device.copy(stream, pinned + PAGE, memory, PAGE);
-    device.synchronize(stream);
+    boolean[] asked = new boolean[1];
+    device.synchronize(stream, () -> asked[0] = true); // returns although there is work
+    assertThat(asked[0]).isTrue();
+    device.synchronize(stream, () -> words.getLong(PAGE + 8) == words.getLong(8));
+    device.synchronize(stream, () -> false);
     assertThat(words.slice(0, PAGE)).isEqualTo(words.slice(PAGE, PAGE));
     device.fill(stream, memory + 8, (byte) -3, 8);
     device.copy(stream, pinned, memory, 16);
@@ -182,17 +186,22 @@ final class FakeDriverProcess {
     assertThatThrownBy(device::freeBytes).isInstanceOf(IllegalStateException.class);
   }
 
+  /** What the first call of the pool throws that finds the device lost. */
+  private static Throwable lossDuringUse(PoolScenario pool) {
+    Throwable loss = null;
+    for (int round = 0; loss == null; round++) {
+      assertThat(round).isLessThan(100);
+      loss = catchThrowable(() -> pool.cache("ABC"));
+    }
+    return loss;
+  }
+
   /** As {@link #closeDeviceThatHangs}; a call of the pool waits for it. */
   private static void waitForDeviceThatHangs() {
     DeviceApi device = FakeDriverDevice.open(TimeUnit.MILLISECONDS.toNanos(200));
     try (PoolScenario pool =
         new PoolScenario(CudaBlockPool.create(device, PoolScenario.shape(8, 4, 0), 0))) {
-      Throwable loss = null;
-      for (int round = 0; loss == null; round++) {
-        assertThat(round).isLessThan(100);
-        loss = catchThrowable(() -> pool.cache("ABC"));
-      }
-      assertThat(loss)
+      assertThat(lossDuringUse(pool))
           .isInstanceOf(FatalDeviceException.class)
           .hasMessageContaining("CUDA device 0 (Fake GPU) does not respond");
       assertThatThrownBy(pool::occupancy).isInstanceOf(FatalDeviceException.class);
@@ -260,12 +269,7 @@ final class FakeDriverProcess {
     try (DeviceApi device = FakeDriverDevice.open();
         PoolScenario pool =
             new PoolScenario(CudaBlockPool.create(device, PoolScenario.shape(8, 4, 0), 0))) {
-      Throwable loss = null;
-      for (int round = 0; loss == null; round++) {
-        assertThat(round).isLessThan(100);
-        loss = catchThrowable(() -> pool.cache("ABC"));
-      }
-      assertThat(loss)
+      assertThat(lossDuringUse(pool))
           .isInstanceOf(FatalDeviceException.class)
           .hasMessageContaining("is lost: cuLaunchKernel failed: CUDA_ERROR_ILLEGAL_ADDRESS (700)");
       assertThatThrownBy(pool::occupancy).isInstanceOf(FatalDeviceException.class);

@@ -179,6 +179,8 @@ class WrongUsageTest {
         "bench policies --router default --fleet-router cost | --fleet-router and --router exclude each other",
         "bench policies --trace-sort | --trace-sort needs --trace",
         "bench policies --turns-wait | --turns-wait needs --trace",
+        "bench policies --bursts 0.05 | --bursts must be a number from 0.1 to 86400.0, not '0.05'",
+        "bench policies --workload closed_loop --bursts 0,5 | --bursts must be 0 with --workload closed_loop",
         "replay --turns-wait | --turns-wait needs --trace or --recording",
         "bench policies --trace no/such.jsonl | no/such.jsonl: no such file",
         "engine --flavor tgi | --flavor must be one of vllm, sglang, trtllm, not 'tgi'",

@@ -26,6 +26,7 @@ import io.kvasir.simulator.replay.Sight;
 import io.kvasir.simulator.trace.Conversations;
 import io.kvasir.simulator.trace.Trace;
 import io.kvasir.simulator.trace.TraceReader;
+import io.kvasir.simulator.workload.InBursts;
 import io.kvasir.simulator.workload.RequestSequence;
 import io.kvasir.simulator.workload.TraceRequests;
 import io.kvasir.timing.StepProfile;
@@ -56,6 +57,7 @@ final class PolicyCases extends DeclaredOptions {
   private static final String LOAD = "@0.8";
   private static final String CLOSED_LOAD = "x20";
   private static final String TURNS_WAIT = "--turns-wait";
+  private static final String BURSTS = "--bursts";
   private static final double DEFAULT_JITTER_SECONDS = 3;
   private static final double MAX_JITTER_SECONDS = 86_400;
 
@@ -126,6 +128,13 @@ final class PolicyCases extends DeclaredOptions {
               SightOptions::answers)
           .help(3, SightOptions.ANSWERS_HELP);
 
+  private final Declared<List<Double>> bursts =
+      list(BURSTS, "SECONDS[,SECONDS]", "0", PolicyCases::bursts)
+          .help(
+              3,
+              "Requests come in bursts: those of each so many seconds arrive together at their"
+                  + " end, within a tenth of that time; 0: as they are");
+
   private final Declared<String> groups =
       text(GroupList.OPTION, GroupList.LABEL, PoolGroup.FULL).help(3, GroupList.HELP);
 
@@ -134,9 +143,12 @@ final class PolicyCases extends DeclaredOptions {
           .help(5, "Longest delay of an arrival, on the clock of the trace (default: 3).");
 
   private final Declared<Boolean> turnsWait =
-      flag(TURNS_WAIT, "false")
+      flag(TURNS_WAIT, null)
           .bare("true")
-          .help(5, "Requests of traces wait for the answer before them in their conversation");
+          .help(
+              5,
+              "Requests of traces wait for the answer before them in their conversation (default:"
+                  + " those of traces whose rows name their conversations).");
 
   private final Declared<String> sample =
       text("--sample", "N", null)
@@ -155,7 +167,7 @@ final class PolicyCases extends DeclaredOptions {
    */
   List<Setting> settings(ApartContest roles, boolean fleets) throws IOException {
     requireUse("--jitter-seconds", jitterSeconds.isGiven(), "--trace", !traces.isEmpty());
-    requireUse(TURNS_WAIT, turnsWait.value(), "--trace", !traces.isEmpty());
+    requireUse(TURNS_WAIT, turnsWait.isGiven(), "--trace", !traces.isEmpty());
     if (traces.isEmpty()) {
       traceOptions.refuse(traceOptions::isSet);
     }
@@ -172,12 +184,13 @@ final class PolicyCases extends DeclaredOptions {
     for (Requests requests : requests()) {
       for (ReplayMode mode : allModes) {
         for (Load load : loads(requests, roles)) {
-          Traffic sized = requests.traffic().apply(load);
-          for (int tokens : pools) {
-            for (Engines each : allEngines) {
-              for (Sight sight : sights) {
-                int prefills = roles.prefillWorkers();
-                all.add(new Setting(sized, mode, load, tokens, further, prefills, each, sight));
+          for (Traffic traffic : traffics(requests, load)) {
+            for (int tokens : pools) {
+              for (Engines each : allEngines) {
+                for (Sight sight : sights) {
+                  int prefills = roles.prefillWorkers();
+                  all.add(new Setting(traffic, mode, load, tokens, further, prefills, each, sight));
+                }
               }
             }
           }
@@ -193,6 +206,17 @@ final class PolicyCases extends DeclaredOptions {
     Collections.shuffle(shuffled, new Random(seed));
     Set<Setting> chosen = new HashSet<>(shuffled.subList(0, drawn));
     return all.stream().filter(chosen::contains).toList();
+  }
+
+  private List<Traffic> traffics(Requests requests, Load load) {
+    Traffic even = requests.traffic().apply(load);
+    if (!requests.closed()) {
+      return bursts.value().stream().map(even::inBursts).toList();
+    }
+    if (bursts.value().stream().anyMatch(seconds -> seconds > 0)) {
+      throw bursts.wrong("must be 0 with " + requests.name());
+    }
+    return List.of(even);
   }
 
   private List<Sight> sights(boolean fleets) {
@@ -227,6 +251,10 @@ final class PolicyCases extends DeclaredOptions {
     return Values.choice("--engines", name, EngineKind.class);
   }
 
+  private static double bursts(String text) {
+    return text.equals("0") ? 0 : Values.number(BURSTS, text, 0.1, InBursts.MAX_SECONDS);
+  }
+
   private static int poolTokens(String text) {
     return Values.integer("--pool-tokens", text, 1024, Integer.MAX_VALUE);
   }
@@ -240,15 +268,14 @@ final class PolicyCases extends DeclaredOptions {
     for (String file : traces) {
       Trace trace = TraceReader.read(Values.path("--trace", file), traceOptions.reading());
       Conversations conversations = Conversations.infer(trace);
-      if (turnsWait.value() && !conversations.known()) {
+      boolean wait = turnsWait.orElse(trace.namesSessions());
+      if (wait && !conversations.known()) {
         throw new UsageException(TURNS_WAIT, file + " has no ids or conversations");
       }
       RequestSequence rows = new TraceRequests(trace, conversations);
       String digest = digest(Values.path("--trace", file));
       Traffic played =
-          turnsWait.value()
-              ? Traffic.waiting(rows, jitter, digest)
-              : Traffic.jittered(rows, jitter, digest);
+          wait ? Traffic.waiting(rows, jitter, digest) : Traffic.jittered(rows, jitter, digest);
       all.add(new Requests(played.name(), false, load -> played));
     }
     List<GeneratedTraffic> byDefault =

@@ -222,7 +222,7 @@ public abstract class DeclaredOptions {
    * @param byDefault its default
    * @return the declaration
    */
-  protected final Declaration<Boolean> flag(String name, String byDefault) {
+  protected final Declaration<Boolean> flag(String name, @Nullable String byDefault) {
     return option(name, "BOOL", byDefault, text -> Values.flag(name, text));
   }
 

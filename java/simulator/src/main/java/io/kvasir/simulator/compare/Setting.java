@@ -4,6 +4,8 @@ import io.kvasir.engine.pool.PoolGroup;
 import io.kvasir.simulator.replay.ReplayMode;
 import io.kvasir.simulator.replay.Sight;
 import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * A case in which policies are compared.
@@ -75,9 +77,9 @@ public record Setting(
 
   /** {@return what differs from engines and routers that are as expected; empty if nothing does} */
   public String difference() {
-    String hidden = sight.difference();
-    String both = engines.difference() + " " + hidden;
-    return both.strip();
+    return Stream.of(traffic.difference(), engines.difference(), sight.difference())
+        .filter(each -> !each.isEmpty())
+        .collect(Collectors.joining(" "));
   }
 
   private String pool() {

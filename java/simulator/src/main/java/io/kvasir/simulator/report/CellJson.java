@@ -58,6 +58,7 @@ public final class CellJson {
           json.writeNumberField("concurrency", loop.requests());
         }
         json.writeNumberField("poolTokens", setting.poolTokens());
+        json.writeNumberField("burstSeconds", setting.traffic().burstSeconds());
         json.writeStringField("stepTiming", setting.engines().name());
         json.writeStringField("engines", setting.engines().kind().id());
         SettingsJson.writeSight(setting.sight(), json);

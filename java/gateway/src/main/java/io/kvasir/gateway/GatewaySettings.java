@@ -95,6 +95,32 @@ public record GatewaySettings(
     return names;
   }
 
+  /**
+   * The same limits and routers for one worker of this machine, on free ports of the loopback
+   * interface, for every client.
+   *
+   * @param worker the worker
+   * @return the settings
+   */
+  public GatewaySettings onLoopback(WorkerSpec worker) {
+    return new GatewaySettings(
+        new HttpFront.Address("127.0.0.1", 0, null),
+        new Admin("127.0.0.1", 0, List.of(), null, null),
+        eventLoops,
+        List.of(worker),
+        List.of(),
+        router,
+        routerArgs,
+        List.of(),
+        null,
+        null,
+        proxy,
+        pressure,
+        health,
+        disagg,
+        null);
+  }
+
   /** {@return whether engines behind HTTP answer, rather than embedded ranks} */
   public boolean hasEngines() {
     return !workers.isEmpty() || !dnsWorkers.isEmpty();

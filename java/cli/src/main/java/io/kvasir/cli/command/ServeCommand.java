@@ -127,6 +127,7 @@ public final class ServeCommand extends DeclaredOptions implements Callable<Inte
               + " requests are routed.")
   private boolean startupProbe;
 
+  @Mixin private WarmUp warmUp;
   @Mixin private ModelOption model;
   @Mixin private TokenizerOption tokenizer;
   @Mixin private DeviceOption device;
@@ -208,6 +209,9 @@ public final class ServeCommand extends DeclaredOptions implements Callable<Inte
             traces.isGiven() ? ExportedTraces.to(traces.value()) : ExportedTraces.none();
         OutputStream log = openLog();
         TrafficRecording recording = openRecording()) {
+      if (!check) {
+        warmUp.run(settings, console);
+      }
       GatewayOutputs outputs = new GatewayOutputs(log, recording, exported.telemetry());
       try (Gateway gateway = start(settings, local.get(), tokenizers.models(), outputs)) {
         Runnable announce =

@@ -1,0 +1,188 @@
+package io.kvasir.cli.command;
+
+import io.kvasir.cli.option.Declared;
+import io.kvasir.cli.option.DeclaredOptions;
+import io.kvasir.cli.option.Heading;
+import io.kvasir.cli.terminal.Console;
+import io.kvasir.embedded.EmbeddedEngine;
+import io.kvasir.embedded.EngineServer;
+import io.kvasir.embedded.publish.EventForm;
+import io.kvasir.embedded.publish.EventPublisher;
+import io.kvasir.embedded.publish.EventSettings;
+import io.kvasir.embedded.ranks.EmbeddedSettings;
+import io.kvasir.engine.execute.RankPools;
+import io.kvasir.exchange.EngineFlavor;
+import io.kvasir.gateway.Gateway;
+import io.kvasir.gateway.GatewayOutputs;
+import io.kvasir.gateway.GatewaySettings;
+import io.kvasir.gateway.observe.TrafficRecording;
+import io.kvasir.gateway.openai.JsonText;
+import io.kvasir.gateway.worker.WorkerSpec;
+import io.kvasir.model.Errors;
+import io.opentelemetry.api.OpenTelemetry;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.PrintStream;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.concurrent.atomic.LongAdder;
+
+/**
+ * Runs what serves requests before the gateway does, so that its code is compiled when the first
+ * request comes: another gateway with the same settings serves made-up conversations on the
+ * loopback interface, in front of a stand-in for vLLM. Both are gone afterwards, and nothing of
+ * them stays in the gateway's state, logs or metrics.
+ */
+@Heading(Heading.GATEWAY)
+final class WarmUp extends DeclaredOptions {
+
+  private static final double DEFAULT_SECONDS = 3;
+
+  private static final String HOST = "127.0.0.1";
+  private static final String MODEL = "warm-up";
+  private static final int RANKS = 2;
+  private static final double SPEED = 1e4;
+  private static final int CLIENTS = 4;
+  private static final int TURNS = 6;
+  private static final int SYSTEM_WORDS = 60;
+  private static final int TURN_WORDS = 15;
+
+  /** The requests by path: the text of all turns, and whether the answer is streamed. */
+  private static final List<Map.Entry<String, String>> REQUESTS =
+      List.of(
+          Map.entry(
+              "/v1/chat/completions",
+              "{\"model\":\"%s\",\"messages\":[{\"role\":\"user\",\"content\":%s}],\"max_tokens\":4,\"stream\":%s}"),
+          Map.entry(
+              "/v1/messages",
+              "{\"model\":\"%s\",\"messages\":[{\"role\":\"user\",\"content\":%s}],\"max_tokens\":4,\"stream\":%s}"),
+          Map.entry(
+              "/v1/responses",
+              "{\"model\":\"%s\",\"input\":%s,\"max_output_tokens\":4,\"store\":false,\"stream\":%s}"),
+          Map.entry(
+              "/v1/completions",
+              "{\"model\":\"%s\",\"prompt\":%s,\"max_tokens\":4,\"stream\":%s}"));
+
+  private final Declared<Double> seconds =
+      number("--warm-up-seconds", null, 0, 60)
+          .label("N")
+          .help(
+              38,
+              "How long requests of its own are served before the public port opens, so that the"
+                  + " first ones of clients find compiled code (default: 3 with workers, else 0).");
+
+  /**
+   * Warms up. If it fails, a note says so.
+   *
+   * @param settings how the gateway will run
+   * @throws InterruptedException if this thread is interrupted
+   */
+  void run(GatewaySettings settings, Console console) throws InterruptedException {
+    double limit = seconds.orElse(settings.hasEngines() ? DEFAULT_SECONDS : 0);
+    if (limit == 0) {
+      return;
+    }
+    PrintStream err = System.err;
+    String outcome;
+    System.setErr(new PrintStream(OutputStream.nullOutputStream())); // the log's lines go there
+    try {
+      outcome = "warmed up by " + serve(settings, Math.round(1e9 * limit)) + " requests of its own";
+    } catch (IOException | RuntimeException e) {
+      outcome = "begins without a warm-up: " + Errors.reason(e);
+    } finally {
+      System.setErr(err);
+    }
+    console.note("kvasir: " + outcome);
+  }
+
+  private static long serve(GatewaySettings settings, long ns)
+      throws IOException, InterruptedException {
+    EmbeddedSettings ranks =
+        EmbeddedSettings.builder(MODEL).ranks(RANKS).speed(SPEED).responseStoreBytes(0).build();
+    EventSettings events =
+        new EventSettings(
+            EngineFlavor.VLLM,
+            EventForm.ARRAY,
+            EventSettings.newestReplay(EngineFlavor.VLLM),
+            EventSettings.numbers(EngineFlavor.VLLM),
+            HOST,
+            0,
+            0,
+            "",
+            EventSettings.NO_PORT,
+            false);
+    try (EmbeddedEngine engine = EmbeddedEngine.open(ranks, RankPools.Place.HOST, events, null);
+        EngineServer server = EngineServer.start(engine, HOST, 0, 1)) {
+      engine.listens(HOST, server.port(), server.port());
+      EventPublisher publisher = engine.publisher().orElseThrow();
+      String url = "http://%s:%d,ranks=%d".formatted(HOST, server.port(), RANKS);
+      String feeds =
+          ",events=tcp://%s:%d,replay=tcp://%s:%d"
+              .formatted(HOST, publisher.eventsPort(), HOST, publisher.replayPort());
+      boolean follows =
+          settings.workers().stream().anyMatch(each -> each.poll() || each.events() != null);
+      GatewayOutputs outputs =
+          new GatewayOutputs(
+              OutputStream.nullOutputStream(), TrafficRecording.NONE, OpenTelemetry.noop());
+      WorkerSpec worker = WorkerSpec.parse(follows ? url + feeds : url);
+      try (Gateway gateway =
+          Gateway.start(settings.onLoopback(worker), List.of(), Map.of(), outputs)) {
+        return serve(gateway, ns);
+      }
+    }
+  }
+
+  private static long serve(Gateway gateway, long ns) throws InterruptedException {
+    long endNs = System.nanoTime() + ns;
+    LongAdder served = new LongAdder();
+    List<Thread> clients = new ArrayList<>();
+    for (int i = 0; i < CLIENTS; i++) {
+      SplittableRandom random = new SplittableRandom(i);
+      Thread client =
+          new Thread(
+              () -> {
+                while (System.nanoTime() - endNs < 0) {
+                  converse(gateway, random, endNs, served);
+                }
+              },
+              "warm-up-" + i);
+      client.setDaemon(true);
+      client.start();
+      clients.add(client);
+    }
+    for (Thread client : clients) {
+      client.join();
+    }
+    return served.sum();
+  }
+
+  /** One conversation, or a part of it. A request that fails ends it. */
+  private static void converse(
+      Gateway gateway, SplittableRandom random, long endNs, LongAdder served) {
+    Map.Entry<String, String> request = REQUESTS.get(Math.max(0, random.nextInt(7) - 3));
+    StringBuilder text = new StringBuilder("You are a helpful assistant.");
+    words(text, new SplittableRandom(0), SYSTEM_WORDS);
+    for (int turn = 0; turn < TURNS && System.nanoTime() - endNs < 0; turn++) {
+      words(text, random, TURN_WORDS);
+      String body =
+          request
+              .getValue()
+              .formatted(MODEL, JsonText.quoted(text.toString()), random.nextInt(4) > 0);
+      try {
+        OwnRequest.Answer answer = OwnRequest.send(gateway, HOST, request.getKey(), body);
+        if (answer.status() != 200) {
+          return;
+        }
+        served.increment();
+      } catch (IOException e) {
+        return;
+      }
+    }
+  }
+
+  private static void words(StringBuilder text, SplittableRandom random, int count) {
+    random.ints(count, 0, 20_000).forEach(word -> text.append(' ').append(word));
+  }
+}

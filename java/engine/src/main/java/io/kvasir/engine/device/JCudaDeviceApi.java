@@ -1,5 +1,7 @@
 package io.kvasir.engine.device;
 
+import io.kvasir.engine.device.JCudaAddresses.DeviceAddress;
+import io.kvasir.engine.device.JCudaAddresses.HostAddress;
 import java.lang.ref.Reference;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -10,7 +12,6 @@ import jcuda.Pointer;
 import jcuda.driver.CUcontext;
 import jcuda.driver.CUdevice;
 import jcuda.driver.CUdevice_attribute;
-import jcuda.driver.CUdeviceptr;
 import jcuda.driver.CUevent;
 import jcuda.driver.CUevent_flags;
 import jcuda.driver.CUfunction;
@@ -55,29 +56,6 @@ final class JCudaDeviceApi implements DeviceApi {
   private record JCudaKernel(CUfunction handle) implements Kernel {}
 
   private record JCudaEvent(CUevent handle) implements Event {}
-
-  /** A host address in JCuda's representation. */
-  private static final class HostAddress extends Pointer {
-    HostAddress(long address) {
-      super(address);
-    }
-
-    long value() {
-      return getNativePointer() + getByteOffset();
-    }
-  }
-
-  private static final class DeviceAddress extends CUdeviceptr {
-    private static final CUdeviceptr ZERO = new CUdeviceptr();
-
-    DeviceAddress(long address) {
-      super(ZERO, address);
-    }
-
-    long value() {
-      return getNativePointer() + getByteOffset();
-    }
-  }
 
   private final CudaDevice device;
   private final long responseNs;

@@ -72,12 +72,8 @@ final class PoolSubmission implements AutoCloseable {
   private final long resultsAddress;
 
   private final ByteBuffer results;
-
-  /** Written once by each submission, after everything else. */
-  private final OccupancyPage page;
-
-  /** The page's sequence once the sent operations are complete. */
-  private long completeAt;
+  private final OccupancyPage page; // written once by each submission, after everything else
+  private long completeAt; // the page's sequence then
 
   private final Kind[] kinds = new Kind[MAX_OPERATIONS];
   private final int[] entries = new int[MAX_OPERATIONS];

@@ -1,6 +1,9 @@
 # Finds a working nvcc (a wrapper without a toolkit does not count), compiles kernels into a fatbin and
 # records their resource usage. Without nvcc, only the CPU library is built and a status
-# line is printed.
+# line is printed. The variable KVASIR_NVCC of the environment names another nvcc, 11.8 or newer.
+if(DEFINED ENV{KVASIR_NVCC} AND NOT CMAKE_CROSSCOMPILING)
+  set(KVASIR_NVCC "$ENV{KVASIR_NVCC}" CACHE FILEPATH "The CUDA compiler" FORCE)
+endif()
 find_program(KVASIR_NVCC nvcc)
 set(KVASIR_NVCC_VERSION "")
 if(KVASIR_NVCC)
@@ -16,7 +19,23 @@ else()
   message(STATUS "kvasir: no working nvcc, building only the CPU library")
 endif()
 
+# Of the device architectures in the fatbin, those that this nvcc has.
 set(KVASIR_CUDA_ARCHITECTURES 80 90 100 120 CACHE STRING "Device architectures in the fatbin")
+set(KVASIR_NVCC_ARCHITECTURES "")
+set(KVASIR_NVCC_COMPRESSION "")
+if(KVASIR_NVCC_VERSION)
+  execute_process(COMMAND "${KVASIR_NVCC}" --list-gpu-arch OUTPUT_VARIABLE known)
+  foreach(arch IN LISTS KVASIR_CUDA_ARCHITECTURES)
+    if(known MATCHES "compute_${arch}[\r\n]")
+      list(APPEND KVASIR_NVCC_ARCHITECTURES ${arch})
+    else()
+      message(STATUS "kvasir: CUDA ${KVASIR_NVCC_VERSION} has no sm_${arch}, whose devices compile PTX")
+    endif()
+  endforeach()
+  if(NOT KVASIR_NVCC_VERSION VERSION_LESS 12.8)
+    set(KVASIR_NVCC_COMPRESSION -compress-mode=size)
+  endif()
+endif()
 
 # Compiles SOURCE, a module of kernels, for the given architectures into kvasir.fatbin in the current binary folder, and for
 # drivers that are older than the compiler into kvasir.ptx, as part of the target WHOLE. `modules` is set to both and the files
@@ -42,7 +61,7 @@ function(kvasir_cuda_fatbin whole source architectures)
     OUTPUT "${fatbin}"
     COMMAND "${CMAKE_SOURCE_DIR}/../cmake/compile-kernels" "${fatbin}.resources"
       "${KVASIR_NVCC}" --fatbin -std=c++17 -O3 -Werror all-warnings -Xptxas -warn-spills,-v
-      -compress-mode=size -I "${CMAKE_SOURCE_DIR}/include" ${code}
+      ${KVASIR_NVCC_COMPRESSION} -I "${CMAKE_SOURCE_DIR}/include" ${code}
       -MD -MF "${fatbin}.d" -o "${fatbin}" "${source}"
     DEPENDS "${source}" "${CMAKE_SOURCE_DIR}/../cmake/compile-kernels"
     BYPRODUCTS "${fatbin}.resources"

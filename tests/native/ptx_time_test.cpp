@@ -14,7 +14,7 @@ constexpr uint32_t kThreads = 512;
 
 // What a launch and the wait for it take besides its kernel, in microseconds: the least submission
 // that was measured on an H200 (docs/gpu.md) without its kernel's time here.
-constexpr double kLaunchAndWait = 7.0;
+constexpr double kLaunchAndWait = 9.0;
 
 // A pool all of whose batches until finish() are one launch, as BenchmarkPool in tests/gpu/native.
 class TimedPool {

@@ -8,7 +8,7 @@ import io.kvasir.model.CacheScope;
 
 /**
  * Measures the time from submitting a change of a device pool to its appearance in the occupancy
- * page, and from there to the end of the host's synchronisation. Not thread-safe.
+ * page. Not thread-safe.
  */
 final class PageStaleness {
 
@@ -47,7 +47,6 @@ final class PageStaleness {
 
   private void measure(CudaBlockPool pool, String name, long loadNs, double floorUs) {
     long[] visibleNs = new long[size.rounds()];
-    long[] knownNs = new long[size.rounds()];
     int unseen = 0;
     for (int round = -size.rounds(); round < size.rounds(); round++) {
       LeaseBatch lease = new LeaseBatch();
@@ -67,14 +66,11 @@ final class PageStaleness {
       }
       boolean seen = pool.occupancy().tick() != tick;
       pool.complete();
-      long known = System.nanoTime();
       load.end();
       visibleNs[Math.max(0, round)] = visible - from;
-      knownNs[Math.max(0, round)] = known - visible;
       unseen += round >= 0 && !seen ? 1 : 0;
     }
     Figures.print(name + "_submitted_to_visible", Figures.medianUs(visibleNs), "us", floorUs);
-    Figures.print(name + "_visible_to_known_finished", Figures.medianUs(knownNs), "us");
     Figures.print(name + "_not_seen_before_finished", unseen, "changes", "0");
   }
 }

@@ -132,8 +132,8 @@ final class PolicyCases extends DeclaredOptions {
       list(BURSTS, "SECONDS[,SECONDS]", "0", PolicyCases::bursts)
           .help(
               3,
-              "Requests come in bursts: those of each so many seconds arrive together at their"
-                  + " end, within a tenth of that time; 0: as they are");
+              "Length of periods whose requests arrive together at their end, within a tenth of it;"
+                  + " 0 for no bursts");
 
   private final Declared<String> groups =
       text(GroupList.OPTION, GroupList.LABEL, PoolGroup.FULL).help(3, GroupList.HELP);

@@ -210,7 +210,7 @@ public final class ServeCommand extends DeclaredOptions implements Callable<Inte
         OutputStream log = openLog();
         TrafficRecording recording = openRecording()) {
       if (!check) {
-        warmUp.run(settings, console);
+        warmUp.run(settings, console, interrupts);
       }
       GatewayOutputs outputs = new GatewayOutputs(log, recording, exported.telemetry());
       try (Gateway gateway = start(settings, local.get(), tokenizers.models(), outputs)) {

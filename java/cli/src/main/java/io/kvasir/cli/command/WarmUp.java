@@ -4,6 +4,9 @@ import io.kvasir.cli.option.Declared;
 import io.kvasir.cli.option.DeclaredOptions;
 import io.kvasir.cli.option.Heading;
 import io.kvasir.cli.terminal.Console;
+import io.kvasir.cli.terminal.ExitCode;
+import io.kvasir.cli.terminal.HangUps;
+import io.kvasir.cli.terminal.Interrupts;
 import io.kvasir.embedded.EmbeddedEngine;
 import io.kvasir.embedded.EngineServer;
 import io.kvasir.embedded.publish.EventForm;
@@ -17,17 +20,21 @@ import io.kvasir.gateway.GatewayOutputs;
 import io.kvasir.gateway.GatewaySettings;
 import io.kvasir.gateway.observe.TrafficRecording;
 import io.kvasir.gateway.openai.JsonText;
+import io.kvasir.gateway.worker.DnsWorkers;
 import io.kvasir.gateway.worker.WorkerSpec;
 import io.kvasir.model.Errors;
 import io.opentelemetry.api.OpenTelemetry;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.stream.Stream;
 
 /**
  * Runs what serves requests before the gateway does, so that its code is compiled when the first
@@ -45,6 +52,7 @@ final class WarmUp extends DeclaredOptions {
   private static final int RANKS = 2;
   private static final double SPEED = 1e4;
   private static final int CLIENTS = 4;
+  private static final int MOST_FAILED = 20;
   private static final int TURNS = 6;
   private static final int SYSTEM_WORDS = 60;
   private static final int TURN_WORDS = 15;
@@ -74,27 +82,59 @@ final class WarmUp extends DeclaredOptions {
                   + " first ones of clients find compiled code (default: 3 with workers, else 0).");
 
   /**
-   * Warms up. If it fails, a note says so.
+   * Warms up. If it fails, a note says so. Signals meanwhile: SIGHUP is ignored, as there is
+   * nothing to read again, and SIGTERM ends the process as it does later.
    *
    * @param settings how the gateway will run
    * @throws InterruptedException if this thread is interrupted
    */
-  void run(GatewaySettings settings, Console console) throws InterruptedException {
+  void run(GatewaySettings settings, Console console, Interrupts interrupts)
+      throws InterruptedException {
     double limit = seconds.orElse(settings.hasEngines() ? DEFAULT_SECONDS : 0);
     if (limit == 0) {
       return;
     }
+    interrupts.endWith(() -> ExitCode.DONE);
+    if (!console.terminal()) {
+      HangUps.handle(() -> {});
+    }
     PrintStream err = System.err;
+    System.setErr(new PrintStream(new ErrorLines(err), true, StandardCharsets.UTF_8));
     String outcome;
-    System.setErr(new PrintStream(OutputStream.nullOutputStream())); // the log's lines go there
     try {
-      outcome = "warmed up by " + serve(settings, Math.round(1e9 * limit)) + " requests of its own";
-    } catch (IOException | RuntimeException e) {
+      long served = serve(settings, Math.round(1e9 * limit));
+      outcome =
+          served == 0
+              ? "begins without a warm-up: none of its own requests was served"
+              : "warmed up by " + served + " requests of its own";
+    } catch (IOException | RuntimeException | OutOfMemoryError | LinkageError e) {
       outcome = "begins without a warm-up: " + Errors.reason(e);
     } finally {
       System.setErr(err);
     }
     console.note("kvasir: " + outcome);
+  }
+
+  /** Passes on the log's lines of errors alone. */
+  private static final class ErrorLines extends OutputStream {
+    private final PrintStream err;
+    private final ByteArrayOutputStream line = new ByteArrayOutputStream();
+
+    ErrorLines(PrintStream err) {
+      this.err = err;
+    }
+
+    @Override
+    public synchronized void write(int octet) {
+      line.write(octet);
+      if (octet == '\n') {
+        String text = line.toString(StandardCharsets.UTF_8);
+        line.reset();
+        if (text.contains("[ERROR]")) {
+          err.print(text);
+        }
+      }
+    }
   }
 
   private static long serve(GatewaySettings settings, long ns)
@@ -122,7 +162,10 @@ final class WarmUp extends DeclaredOptions {
           ",events=tcp://%s:%d,replay=tcp://%s:%d"
               .formatted(HOST, publisher.eventsPort(), HOST, publisher.replayPort());
       boolean follows =
-          settings.workers().stream().anyMatch(each -> each.poll() || each.events() != null);
+          Stream.concat(
+                  settings.workers().stream(),
+                  settings.dnsWorkers().stream().map(DnsWorkers::example))
+              .anyMatch(each -> each.poll() || each.events() != null);
       GatewayOutputs outputs =
           new GatewayOutputs(
               OutputStream.nullOutputStream(), TrafficRecording.NONE, OpenTelemetry.noop());
@@ -143,8 +186,9 @@ final class WarmUp extends DeclaredOptions {
       Thread client =
           new Thread(
               () -> {
-                while (System.nanoTime() - endNs < 0) {
-                  converse(gateway, random, endNs, served);
+                int failed = 0;
+                while (failed < MOST_FAILED && System.nanoTime() - endNs < 0) {
+                  failed += converse(gateway, random, endNs, served) ? 0 : 1;
                 }
               },
               "warm-up-" + i);
@@ -158,8 +202,8 @@ final class WarmUp extends DeclaredOptions {
     return served.sum();
   }
 
-  /** One conversation, or a part of it. A request that fails ends it. */
-  private static void converse(
+  /** One conversation, or a part of it; false if a request failed, which ends it. */
+  private static boolean converse(
       Gateway gateway, SplittableRandom random, long endNs, LongAdder served) {
     Map.Entry<String, String> request = REQUESTS.get(Math.max(0, random.nextInt(7) - 3));
     StringBuilder text = new StringBuilder("You are a helpful assistant.");
@@ -173,13 +217,14 @@ final class WarmUp extends DeclaredOptions {
       try {
         OwnRequest.Answer answer = OwnRequest.send(gateway, HOST, request.getKey(), body);
         if (answer.status() != 200) {
-          return;
+          return false;
         }
         served.increment();
       } catch (IOException e) {
-        return;
+        return false;
       }
     }
+    return true;
   }
 
   private static void words(StringBuilder text, SplittableRandom random, int count) {

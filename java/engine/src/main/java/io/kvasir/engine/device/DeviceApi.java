@@ -184,12 +184,12 @@ public interface DeviceApi extends AutoCloseable {
   void synchronize(Stream stream);
 
   /**
-   * Waits, as {@link #synchronize(Stream)}, but returns as soon as the caller sees that what it
-   * waits for is done, such as a word in page-locked memory that the last work writes last. A
-   * device that is asked less often has its answers sooner.
+   * Waits as {@link #synchronize(Stream)}, but returns as soon as a condition holds, such as a
+   * value of a word in page-locked memory that the last work writes last. The driver says later
+   * than this word that the work is complete.
    *
    * @param stream the stream
-   * @param done whether it is done; called often
+   * @param done the condition, which holds once the stream has no pending work; called often
    * @throws FatalDeviceException if the device does not respond
    */
   default void synchronize(Stream stream, BooleanSupplier done) {

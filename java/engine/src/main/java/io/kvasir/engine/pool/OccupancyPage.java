@@ -68,7 +68,7 @@ public final class OccupancyPage {
   }
 
   /**
-   * The number of writes since the memory of the page was made, twice, and 1 more during a write.
+   * Twice the number of writes since the pool was initialised, and 1 more during a write.
    *
    * @return the sequence; what was written before the page is visible with it
    */

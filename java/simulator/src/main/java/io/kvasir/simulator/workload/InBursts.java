@@ -7,7 +7,8 @@ import java.util.Map;
 
 /**
  * A workload whose requests come in bursts: those of each period arrive together at its end, within
- * a tenth of its length. The rate stays the same, and no request arrives before its time.
+ * a tenth of its length. No request arrives before its time. The rate of requests that wait for no
+ * answers stays the same; turns that do wait come once in a period at most.
  *
  * <p>Immutable.
  *

@@ -32,8 +32,11 @@ if(KVASIR_NVCC_VERSION)
       message(STATUS "kvasir: CUDA ${KVASIR_NVCC_VERSION} has no sm_${arch}, whose devices compile PTX")
     endif()
   endforeach()
-  if(NOT KVASIR_NVCC_VERSION VERSION_LESS 12.8)
+  # Drivers of CUDA 13 read what is compressed for size; those of CUDA 12 do only from 12.4 (R550) on.
+  if(NOT KVASIR_NVCC_VERSION VERSION_LESS 13)
     set(KVASIR_NVCC_COMPRESSION -compress-mode=size)
+  elseif(NOT KVASIR_NVCC_VERSION VERSION_LESS 12.8)
+    set(KVASIR_NVCC_COMPRESSION -compress-mode=speed)
   endif()
 endif()
 

@@ -56,7 +56,7 @@ class History {
       }
     }
     place(prompts);
-    memory_.begin_watching(device_.page());
+    memory_.begin_watching(device_.page(), *device_.ring(), shape_.event_capacity);
     compare();
   }
   History(const History&) = delete;
@@ -86,17 +86,14 @@ class History {
         break;
       case 8:
         if (random_.below(6) == 0) {
-          cpu_.clear();
-          device_.watch(nullptr, 0);
-          device_.clear();
-          seen_.cleared++;
+          clear();
         }
         break;
       case 9:
         refuse_wrong_calls();
         break;
       default:
-        release();
+        release(choose(5));
         break;
     }
     compare();
@@ -107,7 +104,20 @@ class History {
     device_.watch(nullptr, 0);
     lease();
     commit();
-    release();
+    release(choose(5));
+    compare();
+  }
+
+  // Requests with one prompt come and go together.
+  void turn_over_together() {
+    device_.watch(nullptr, 0);
+    lease(&prompts_[random_.below(size(prompts_))]);
+    extend();
+    commit();
+    release(size(running_));
+    if (random_.below(6) == 0) {
+      clear();
+    }
     compare();
   }
 
@@ -176,13 +186,15 @@ class History {
     seen_.watched += named;
   }
 
-  void lease() {
+  void lease(const PlacedPrompt* only = nullptr) {
     std::vector<LeaseRequest> requests(1 + random_.below(6));
     std::vector<const PlacedPrompt*> wanted;
     const PlacedPrompt* common = &prompts_[random_.below(size(prompts_))];
     for (LeaseRequest& request : requests) {
-      const PlacedPrompt& prompt =
-          random_.below(3) == 0 ? *common : prompts_[random_.below(size(prompts_))];
+      const PlacedPrompt& prompt = only != nullptr ? *only
+                                   : random_.below(3) == 0
+                                       ? *common
+                                       : prompts_[random_.below(size(prompts_))];
       const uint32_t full = prompt.blocks;
       const uint64_t scope = random_.below(8) == 0 ? 1 : 0;
       request = {prompt.tokens,
@@ -249,14 +261,20 @@ class History {
     check_same(cpu_.commit(requests.data(), chosen), device_.commit(twins.data(), chosen));
   }
 
-  void release() {
-    const uint32_t chosen = choose(5);
+  void release(uint32_t chosen) {
     std::vector<int32_t> leases;
     for (uint32_t i = 0; i < chosen; i++) {
       leases.push_back(running_[i].lease);
     }
     check_same(cpu_.release(leases.data(), chosen), device_.release(leases.data(), chosen));
     running_.erase(running_.begin(), running_.begin() + chosen);
+  }
+
+  void clear() {
+    cpu_.clear();
+    device_.watch(nullptr, 0);
+    device_.clear();
+    seen_.cleared++;
   }
 
   void refuse_wrong_calls() {
@@ -303,6 +321,7 @@ class History {
     if (memory_.filled()) {
       check_same_directory(device_.snapshot(), cpu_.directory(), shape_.capacity_blocks);
       compare_sharing();
+      check_eviction_keys();
     }
   }
 
@@ -355,6 +374,15 @@ class History {
     seen_.shared += places - there.size();
   }
 
+  // An evictable block has the greatest key of those that held it.
+  void check_eviction_keys() {
+    const DevicePool& pool = device_.snapshot();
+    for (uint32_t block = 0; block < shape_.capacity_blocks; block++) {
+      const uint64_t key = pool.evictable[block];
+      CHECK(key == kNotEvictable || key == pool.stamps[block]);
+    }
+  }
+
   TestRandom random_;
   const PoolShape shape_;
   BlockPool cpu_;
@@ -368,31 +396,5 @@ class History {
   uint64_t seen_events_ = 0;
   Seen seen_{};
 };
-
-// One history on a small pool: roomy, tight, with long leases, or with few events kept.
-template <typename Device, typename AfterStep>
-Seen run_history(Device& device, uint64_t seed, int steps, AfterStep after_step) {
-  const PoolShape shapes[] = {{200, 4, 12, 24, 1u << 12},
-                              {40, 1, 6, 20, 16},
-                              {300, 3, 8, 100, 1u << 12},
-                              {90, 5, 16, 33, 8}};
-  g_seed = seed;
-  device.seed(seed * 7919);
-  History<Device> history(device, seed, shapes[seed % 4], seed % 3 == 0 ? 2 : 32, seed % 5 < 2);
-  for (int step = 0; step < steps; step++) {
-    history.step();
-    after_step();
-  }
-  return history.seen();
-}
-
-template <typename Device>
-Seen run_histories(Device& device, uint64_t seeds, int steps) {
-  Seen all{};
-  for (uint64_t seed = 1; seed <= seeds; seed++) {
-    all.add(run_history(device, seed, steps, [] {}));
-  }
-  return all;
-}
 
 }  // namespace kvasir

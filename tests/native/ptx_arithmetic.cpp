@@ -26,9 +26,10 @@ uint8_t undecided(Value a, Value b, uint64_t deciding) {
   return undefined;
 }
 
-Value funnel(Value low, Value high, uint32_t amount) {
+Value funnel(const Instruction& self, Value low, Value high, uint32_t amount) {
   const uint64_t joined = high.bits << 32 | low.bits;
-  return {joined << (amount & 31) >> 32, 0};
+  amount &= 31;
+  return {self.op == Op::kFunnelLeft ? joined << amount >> 32 : joined >> amount & 0xffffffff, 0};
 }
 
 Value shifted(const Instruction& self, Value a, uint64_t amount) {
@@ -232,7 +233,8 @@ Value compute(const Instruction& self, const Value* in) {
       result.undefined = (in[1].undefined & 15) != 0 ? every : result.undefined;
       break;
     case Op::kFunnelLeft:
-      result = funnel(given[0], given[1], static_cast<uint32_t>(in[2].bits));
+    case Op::kFunnelRight:
+      result = funnel(self, given[0], given[1], static_cast<uint32_t>(in[2].bits));
       result.undefined =
           (given[0].undefined | given[1].undefined | given[2].undefined) != 0 ? every : 0;
       break;

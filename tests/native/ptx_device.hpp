@@ -8,6 +8,7 @@
 #include <string>
 #include <tuple>
 
+#include "host_readers.hpp"
 #include "kernel_list.hpp"
 #include "ptx_machine.hpp"
 #include "shim_device.hpp"
@@ -28,55 +29,6 @@ const char* kernel_name(Kernel kernel) {
 #undef NAME
   throw ptx::Fault("a kernel without a name");
 }
-
-// Reads an occupancy page as the host does, one word at a time and at its own pace, and checks what
-// it takes for a whole page.
-class PageReader {
- public:
-  explicit PageReader(const OccupancyPage& page) : page_(page) {}
-
-  // The launch is over, and all of its stores are visible: the page is what was published.
-  void settle() {
-    before_ = page_.sequence;
-    std::copy(page_.words, page_.words + kOccupancyWords, words_);
-    check();
-    read_ = 0;
-  }
-
-  void go_on() {
-    for (uint32_t steps = random_.below(2 * kOccupancyWords); steps > 0; steps--) {
-      if (read_ == 0) {
-        before_ = page_.sequence;
-        read_ += before_ % 2 == 0 ? 1 : 0;
-      } else if (read_ <= kOccupancyWords) {
-        words_[read_ - 1] = page_.words[read_ - 1];
-        read_++;
-      } else {
-        if (page_.sequence == before_) {
-          check();
-        }
-        read_ = 0;
-      }
-    }
-  }
-
- private:
-  // Words: capacity, free, cached, active.
-  void check() {
-    CHECK(words_[1] + words_[2] + words_[3] == words_[0]);
-    CHECK(before_ != known_ || std::equal(words_, words_ + kOccupancyWords, known_words_));
-    known_ = before_;
-    std::copy(words_, words_ + kOccupancyWords, known_words_);
-  }
-
-  const OccupancyPage& page_;
-  TestRandom random_{7};
-  uint32_t read_ = 0;
-  uint64_t before_ = 0;
-  uint64_t words_[kOccupancyWords] = {};
-  uint64_t known_ = ~uint64_t{0};
-  uint64_t known_words_[kOccupancyWords] = {};
-};
 
 class PtxDevice {
  public:
@@ -102,13 +54,20 @@ class PtxDevice {
   bool filled() const { return true; }
 
   void* device_memory(uint64_t bytes) { return add(bytes, false); }
-  void* host_memory(uint64_t bytes) { return add(bytes, true); }
+  void* host_memory(uint64_t bytes) {
+    void* memory = add(bytes, true);
+    machine_.host.add(memory, bytes);
+    return memory;
+  }
   void free_device(void* memory) {
     memory_.remove(memory);
     allocated_.erase(memory);
     std::free(memory);
   }
-  void free_host(void* memory) { free_device(memory); }
+  void free_host(void* memory) {
+    machine_.host.remove(memory);
+    free_device(memory);
+  }
   void download(void* to, const void* from, uint64_t bytes) { std::memcpy(to, from, bytes); }
 
   void upload(void* to, const void* from, uint64_t bytes) {
@@ -131,14 +90,23 @@ class PtxDevice {
         threads);
   }
 
-  void synchronise() {}
-  void begin_watching(const OccupancyPage& page) {
-    reader_ = std::make_unique<PageReader>(page);
-    machine_.watch(&page, sizeof page, [this] { reader_->go_on(); });
+  void synchronise() {
+    machine_.host.show_all();
+    if (readers_ != nullptr) {
+      readers_->settle();
+    }
+  }
+  void begin_watching(const OccupancyPage& page, const EventRingHead& ring, uint32_t capacity) {
+    synchronise();
+    ptx::HostView& host = machine_.host;
+    readers_ =
+        std::make_unique<HostReaders>(*static_cast<const OccupancyPage*>(host.of(&page)),
+                                      static_cast<const EventRingHead*>(host.of(&ring)), capacity);
+    host.seen = [this, &host] { readers_->go_on(host.sees_all_of_the_stream()); };
   }
   void end_watching() {
-    machine_.watch(nullptr, 0, nullptr);
-    reader_.reset();
+    machine_.host.seen = nullptr;
+    readers_.reset();
   }
 
   // Prints the races since the last call and returns their number.
@@ -153,12 +121,7 @@ class PtxDevice {
   race::Races races() { return machine_.take_races(); }
 
  private:
-  void run(const std::vector<ptx::Grid>& grids, uint32_t threads) {
-    machine_.run(grids, threads);
-    if (reader_ != nullptr) {
-      reader_->settle();
-    }
-  }
+  void run(const std::vector<ptx::Grid>& grids, uint32_t threads) { machine_.run(grids, threads); }
 
   void* add(uint64_t bytes, bool written) {
     void* memory = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
@@ -183,7 +146,7 @@ class PtxDevice {
   ptx::Module& module_;
   ptx::Memory memory_;
   ptx::Machine machine_;
-  std::unique_ptr<PageReader> reader_;
+  std::unique_ptr<HostReaders> readers_;
   std::set<void*> allocated_;
 };
 

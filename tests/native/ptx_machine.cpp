@@ -42,6 +42,9 @@ void Machine::run(const std::vector<Grid>& grids, uint32_t threads) {
   }
   blocks_.resize(places);
   ready_.clear();
+  main_ = grids.data();
+  now_ = 0;
+  past_.clear();
   if (finds_races_) {
     detector_.begin(total * threads);
   }
@@ -79,6 +82,9 @@ void Machine::run(const std::vector<Grid>& grids, uint32_t threads) {
     advance(thread, steps);
     if (!thread.pending.empty() && random_.below(4) == 0) {
       show_one(thread);
+    }
+    if (!host.sees_all() && random_.below(16) == 0) {
+      host.show_one(random_);
     }
     if (thread.waits || thread.ended) {
       // A meeting that this thread completed has added others.
@@ -119,6 +125,8 @@ void Machine::enter(uint32_t place, const Grid& grid, uint32_t index, uint32_t f
     thread.pc = 0;
     thread.waits = thread.ended = false;
     thread.pending.clear();
+    thread.fresh = 0;
+    thread.known.clear();
     thread.bits.resize(std::max<size_t>(thread.bits.size(), kernel.registers));
     thread.undefined.assign(kernel.registers, 0xff);
     thread.local.assign(kernel.local_bytes, 0xa5);
@@ -152,6 +160,9 @@ void Machine::advance(Thread& thread, uint32_t quantum) {
         }
       }
       if (!thread.pending.empty() && (self->op == Op::kFence || self->op == Op::kReturn)) {
+        for (Pending& pending : thread.pending) {
+          pending.held = false;
+        }
         return;  // waits until all its stores are visible
       }
       if (time_ != nullptr) {
@@ -179,6 +190,10 @@ void Machine::execute(Thread& thread, const Instruction& self) {
     case Op::kFence:
       if (finds_races_) {
         detector_.fence();
+      }
+      refresh(thread);
+      if (self.of_system) {
+        host.show_all();
       }
       break;
     case Op::kLoad:
@@ -280,12 +295,16 @@ void Machine::access(Thread& thread, const Instruction& self) {
     } else if (self.op == Op::kStore) {
       const Value value = read(thread, self.in[1 + i]);
       if (self.space == Space::kGlobal) {
-        store_later(thread, one, value, bytes);
+        store_later(thread, {one, value, bytes, &self});
       } else {
-        store_now({one, value, bytes});
+        put(one, value, bytes);
       }
     } else {
+      show_those_of(thread, one.data, bytes, true);
       Value value = load(thread, one, bytes);
+      if (self.strong && self.space == Space::kGlobal) {
+        value = older(thread, one, bytes, value);
+      }
       if (self.type.is_signed && bytes < 8) {
         const uint32_t free = 64 - self.type.bits;
         value.bits = static_cast<uint64_t>(static_cast<int64_t>(value.bits << free) >> free);
@@ -298,23 +317,37 @@ void Machine::access(Thread& thread, const Instruction& self) {
 
 void Machine::change(Thread& thread, const Instruction& self, const Bytes& bytes) {
   const uint32_t size = self.type.bytes();
-  show_those_of(thread, bytes.data, size);
+  const bool later = self.outs == 0 && self.space == Space::kGlobal;
+  if (!later) {
+    show_those_of(thread, bytes.data, size, false);
+  }
   const Value old = load(thread, bytes, size);
   defined(old, self.type);
   const uint64_t given = defined(read(thread, self.in[1]), self.type);
-  uint64_t changed = old.bits;
-  if (self.op == Op::kAtomicCas) {
-    const uint64_t value = defined(read(thread, self.in[2]), self.type);
-    changed = old.bits == given ? value : old.bits;
-  } else {
-    Instruction as = self;
-    as.op = self.op == Op::kAtomicAdd ? Op::kAdd : self.op == Op::kAtomicMin ? Op::kMin : Op::kMax;
-    as.ins = 2;
-    const Value in[2] = {old, {given, 0}};
-    changed = compute(as, in).bits;
+  if (later) {
+    store_later(thread, {bytes, {given, 0}, size, &self});
+    return;
   }
-  std::memcpy(bytes.data, &changed, size);
-  write(thread, self.out[0], old);
+  const bool swaps = self.op == Op::kAtomicCas;
+  const uint64_t swapped = swaps ? defined(read(thread, self.in[2]), self.type) : 0;
+  if (self.space == Space::kGlobal) {
+    remember(thread, bytes, size);
+  }
+  put(bytes, {changed(self, old.bits, given, swapped), 0}, size);
+  if (self.outs > 0) {
+    write(thread, self.out[0], old);
+  }
+}
+
+uint64_t Machine::changed(const Instruction& self, uint64_t old, uint64_t given, uint64_t swapped) {
+  if (self.op == Op::kAtomicCas) {
+    return old == given ? swapped : old;
+  }
+  Instruction as = self;
+  as.op = self.op == Op::kAtomicAdd ? Op::kAdd : self.op == Op::kAtomicMin ? Op::kMin : Op::kMax;
+  as.ins = 2;
+  const Value in[2] = {{old, 0}, {given, 0}};
+  return compute(as, in).bits;
 }
 
 }  // namespace ptx

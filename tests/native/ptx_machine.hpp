@@ -9,16 +9,18 @@
 //     have ended; a value taken from a lane that does not take part;
 //   - threads that wait for others for ever, and a launch without end.
 // Data races are found as race_detector.hpp says. Stores become visible late and in any order that
-// fences and barriers allow (ptx_stores.cpp), to the host as well; loads happen in order.
+// fences and barriers allow, and strong loads may give older values (ptx_stores.cpp); the host sees
+// stores later still (ptx_host.hpp).
 #pragma once
 
-#include <functional>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "check.hpp"
 #include "ptx_arithmetic.hpp"
+#include "ptx_host.hpp"
 #include "ptx_memory.hpp"
 #include "ptx_module.hpp"
 #include "ptx_time.hpp"
@@ -39,14 +41,9 @@ class Machine {
  public:
   Machine(Memory& memory, bool finds_races) : memory_(memory), finds_races_(finds_races) {}
 
-  void seed(uint64_t seed) { random_ = TestRandom(seed); }
+  HostView host;
 
-  // Calls `seen` after each store to this memory that has become visible, or never if it is empty.
-  void watch(const void* memory, uint64_t bytes, std::function<void()> seen) {
-    watched_ = static_cast<const uint8_t*>(memory);
-    watched_bytes_ = bytes;
-    seen_ = std::move(seen);
-  }
+  void seed(uint64_t seed) { random_ = TestRandom(seed); }
 
   // Counts the time of launches of one block, until it gets null.
   void count_time(LaunchTime* time) { time_ = time; }
@@ -61,11 +58,13 @@ class Machine {
  private:
   struct Block;
 
-  // A store that only its thread sees.
+  // A store, or an atomic without a result, that only its thread sees.
   struct Pending {
     Bytes to;
     Value value;
     uint32_t bytes;
+    const Instruction* self;
+    bool held = false;  // until the thread waits for it
 
     bool overlaps(const uint8_t* other, uint32_t count) const;
   };
@@ -78,11 +77,20 @@ class Machine {
     bool ended = false;
     Value given[5];  // at a meeting
     std::vector<Pending> pending;
+    uint64_t fresh = 0;                                  // the time of its last fence or barrier
+    std::unordered_map<const uint8_t*, uint64_t> known;  // of a word: the time of what it has seen
     std::vector<uint64_t> bits;
     std::vector<uint8_t> undefined;
     std::vector<uint8_t> local;
     std::vector<uint8_t> local_undefined;
     LaunchTime::Thread time;
+  };
+
+  // What a word was before a strong store or an atomic.
+  struct Past {
+    uint64_t until;
+    Value value;
+    uint32_t bytes;
   };
 
   // Threads that wait for each other at an instruction.
@@ -111,12 +119,17 @@ class Machine {
   Bytes reach(Thread& thread, const Instruction& self, uint64_t address, uint64_t bytes);
   void watch(const Instruction& self, const uint8_t* data, uint32_t bytes);
   void change(Thread& thread, const Instruction& self, const Bytes& bytes);
-  void store_later(Thread& thread, const Bytes& to, Value value, uint32_t bytes);
+  void store_later(Thread& thread, const Pending& store);
   void show_one(Thread& thread);
   void show_all(Thread& thread);
-  void show_those_of(Thread& thread, const uint8_t* data, uint32_t bytes);
-  void store_now(const Pending& pending);
+  void show_those_of(Thread& thread, const uint8_t* data, uint32_t bytes, bool atomics_only);
+  void show(Thread& thread, const Pending& pending);
+  static void put(const Bytes& to, Value value, uint32_t bytes);
   static Value load(const Thread& thread, const Bytes& from, uint32_t bytes);
+  void remember(Thread& thread, const Bytes& word, uint32_t bytes);
+  Value older(Thread& thread, const Bytes& word, uint32_t bytes, Value newest);
+  void refresh(Thread& thread);
+  static uint64_t changed(const Instruction& self, uint64_t old, uint64_t given, uint64_t swapped);
   void end(Thread& thread);
   void meet_block(Thread& thread, const Instruction& self);
   void meet_warp(Thread& thread, const Instruction& self);
@@ -144,9 +157,9 @@ class Machine {
   const bool finds_races_;
   TestRandom random_{1};
   race::Detector detector_;
-  const uint8_t* watched_ = nullptr;
-  uint64_t watched_bytes_ = 0;
-  std::function<void()> seen_;
+  const Grid* main_ = nullptr;  // of the launch, not of those beside it
+  uint64_t now_ = 0;            // of strong stores
+  std::unordered_map<const uint8_t*, std::vector<Past>> past_;
   LaunchTime* time_ = nullptr;
   uint32_t threads_per_block_ = 0;
   std::vector<Thread> threads_;

@@ -169,18 +169,76 @@ void races_are_found() {
   CHECK(outcome_of("atom.global.add.u32 %r6, [%rd1], 1;\n", 2, 1).words[0] == 64);
 }
 
-// A block that sees the second of two strong stores must not rely on the first without fences.
-void stores_become_visible_in_any_order() {
-  const auto two_stores = [](const char* between) {
-    return std::string("@!%p1 bra $L__BB0_2;\nsetp.eq.s32 %p2, %r2, 0;\n@%p2 bra $L__BB0_1;\n") +
-           "ld.volatile.global.u32 %r6, [%rd1];\nmembar.gl;\n" +
-           "ld.volatile.global.u32 %r7, [%rd1+8];\nsetp.eq.s32 %p3, %r6, %r7;\n" +
-           "setp.eq.s32 %p4, %r6, 0;\nor.pred %p5, %p3, %p4;\n@%p5 bra $L__BB0_2;\n" +
-           "ld.global.u32 %r8, [%rd1+-8];\n$L__BB0_1:\n" + "st.volatile.global.u32 [%rd1+8], 1;\n" +
-           between + "st.volatile.global.u32 [%rd1], 1;\n$L__BB0_2:\n";
+// A block that sees the second of two strong stores must not rely on the first without two fences.
+void order_between_blocks_needs_fences() {
+  const auto fails = [](const char* store, const char* between, const char* after) {
+    const std::string body =
+        std::string("@!%p1 bra $L__BB0_2;\nsetp.eq.s32 %p2, %r2, 0;\n@%p2 bra $L__BB0_1;\n") +
+        "ld.volatile.global.u32 %r6, [%rd1];\n" + after +
+        "ld.volatile.global.u32 %r7, [%rd1+8];\nsetp.eq.s32 %p3, %r6, %r7;\n" +
+        "setp.eq.s32 %p4, %r6, 0;\nor.pred %p5, %p3, %p4;\n@%p5 bra $L__BB0_2;\n" +
+        "ld.global.u32 %r8, [%rd1+-8];\n$L__BB0_1:\n" + store + between +
+        "st.volatile.global.u32 [%rd1], 1;\n$L__BB0_2:\n";
+    return !outcome_of(body, 2, 400).fault.empty();
   };
-  CHECK(outcome_of(two_stores("membar.gl;\n"), 2, 400).fault.empty());
-  CHECK(!outcome_of(two_stores(""), 2, 400).fault.empty());
+  const char* store = "st.volatile.global.u32 [%rd1+8], 1;\n";
+  const char* unread = "atom.global.add.u32 %r8, [%rd1+8], 1;\n";
+  const char* read = "atom.global.add.u32 %r9, [%rd1+8], 1;\nsetp.eq.s32 %p6, %r9, 0;\n";
+  CHECK(!fails(store, "membar.gl;\n", "membar.gl;\n"));
+  CHECK(!fails(unread, "membar.gl;\n", "membar.gl;\n"));
+  CHECK(!fails(read, "", "membar.gl;\n"));
+  CHECK(fails(store, "", "membar.gl;\n"));
+  CHECK(fails(unread, "", "membar.gl;\n"));
+  CHECK(fails(store, "membar.gl;\n", ""));
+}
+
+// A thread never sees a word go back, and sees its own atomics.
+void a_word_has_one_order() {
+  const std::string body =
+      "@!%p1 bra $L__BB0_2;\nsetp.eq.s32 %p2, %r2, 0;\n@%p2 bra $L__BB0_1;\n"
+      "ld.volatile.global.u32 %r6, [%rd1];\nld.volatile.global.u32 %r7, [%rd1];\n"
+      "setp.le.u32 %p3, %r6, %r7;\n@%p3 bra $L__BB0_2;\nld.global.u32 %r8, [%rd1+-8];\n"
+      "$L__BB0_1:\natom.global.add.u32 %r9, [%rd1], 1;\natom.global.add.u32 %r9, [%rd1], 1;\n"
+      "ld.volatile.global.u32 %r10, [%rd1];\nsetp.eq.s32 %p4, %r10, 2;\n@%p4 bra $L__BB0_2;\n"
+      "ld.global.u32 %r8, [%rd1+-8];\n$L__BB0_2:\n";
+  const Outcome outcome = outcome_of(body, 2, 400);
+  CHECK(outcome.fault.empty() && outcome.words[0] == 2);
+}
+
+// The host sees the stores of one launch and of the next in any order without a fence of the
+// system.
+void the_host_sees_stores_late() {
+  const auto fails = [](const char* between) {
+    const char* first = "@%p1 st.volatile.global.u32 [%rd1], 1;\n";
+    const char* second = "@%p1 st.volatile.global.u32 [%rd1+8], 1;\n";
+    Module one(kernel_of(first + std::string(between) + second));
+    Module former(kernel_of(first));
+    Module latter(kernel_of(between + std::string(second)));
+    bool failed = false;
+    for (uint64_t seed = 1; seed <= 200; seed++) {
+      std::vector<uint64_t> words(2);
+      void* pointer = words.data();
+      void* parameters[] = {&pointer};
+      Memory memory;
+      memory.add(pointer, 16, true);
+      Machine machine(memory, false);
+      machine.seed(seed);
+      machine.host.add(pointer, 16);
+      const auto* seen = static_cast<const uint64_t*>(machine.host.of(pointer));
+      machine.host.seen = [&] { failed = failed || (seen[1] == 1 && seen[0] == 0); };
+      if (seed % 2 == 0) {
+        machine.run({make_grid(one.kernel("k"), 1, parameters)}, 32);
+      } else {
+        machine.run({make_grid(former.kernel("k"), 1, parameters)}, 32);
+        machine.run({make_grid(latter.kernel("k"), 1, parameters)}, 32);
+      }
+      machine.host.show_all();
+      CHECK(machine.host.sees_all() && seen[0] == 1 && seen[1] == 1);
+    }
+    return failed;
+  };
+  CHECK(!fails("fence.acq_rel.sys;\n"));
+  CHECK(fails("fence.acq_rel.gpu;\n"));
 }
 
 // `text` computes %rd4 or %r6 of %rd10 to %rd12; their low halves are in %r10 to %r12.
@@ -228,6 +286,8 @@ void arithmetic_is_that_of_the_manual() {
       {"shr.s32 %r6, %r10, %r11;\n", 0x80000000, 40, 0, 0xffffffff},
       {"shr.u64 %rd4, %rd10, %r11;\n", kMinus, 63, 0, 1},
       {"shf.l.wrap.b32 %r6, %r10, %r11, 28;\n", 0x12345678, 0x9abcdef0, 0, 0x01234567},
+      {"shf.r.wrap.b32 %r6, %r10, %r11, 40;\n", 0x12345678, 0x9abcdef0, 0, 0xf0123456},
+      {"shf.r.wrap.b32 %r6, %r10, %r11, 0;\n", 0x12345678, 0x9abcdef0, 0, 0x12345678},
       {"bfi.b64 %rd4, %rd10, %rd11, 8, 16;\n", 0xaabbcc, kMinus, 0, 0xffffffffffbbccff},
       {"bfi.b32 %r6, %r10, %r11, 28, 16;\n", 5, 0, 0, 0x50000000},
       {"prmt.b32 %r6, %r10, %r11, 291;\n", 0x04030201, 0x08070605, 0, 0x01020304},
@@ -311,7 +371,9 @@ int main() {
   ptx::barriers_have_every_thread();
   ptx::lanes_meet_at_one_operation();
   ptx::races_are_found();
-  ptx::stores_become_visible_in_any_order();
+  ptx::order_between_blocks_needs_fences();
+  ptx::a_word_has_one_order();
+  ptx::the_host_sees_stores_late();
   ptx::arithmetic_is_that_of_the_manual();
   ptx::times_are_those_of_what_depends_on_each_other();
   std::puts("ptx_machine_test: ok");

@@ -54,6 +54,7 @@ void Machine::meet_block(Thread& thread, const Instruction& self) {
     if (&threads_[number] != &thread) {
       ready_.push_back(number);
     }
+    refresh(threads_[number]);
     release(threads_[number]);
   }
 }
@@ -104,6 +105,9 @@ void Machine::meet_warp(Thread& thread, const Instruction& self) {
     if ((mask >> i & 1) != 0) {
       if (i != lane) {
         ready_.push_back(first + i);
+      }
+      if (self.op == Op::kWarpBarrier) {
+        refresh(threads_[first + i]);
       }
       release(threads_[first + i]);
     }

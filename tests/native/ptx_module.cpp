@@ -23,6 +23,27 @@ uint64_t Kernel::reached() const {
   return reached;
 }
 
+void Kernel::drop_unread_results() {
+  std::vector<bool> read(registers);
+  const auto reads = [&read](uint32_t number) {
+    if (number != kLiteral) {
+      read[number] = true;
+    }
+  };
+  for (const Instruction& each : code) {
+    reads(each.guard);
+    for (int i = 0; i < each.ins; i++) {
+      reads(each.in[i].number);
+    }
+  }
+  for (Instruction& each : code) {
+    const bool atomic = each.op >= Op::kAtomicAdd && each.op <= Op::kAtomicMax;
+    if (atomic && !read[each.out[0].number]) {
+      each.outs = 0;
+    }
+  }
+}
+
 double Module::print_coverage() const {
   std::map<std::string, uint64_t> opcodes = opcodes_;
   uint64_t instructions = 0;

@@ -38,6 +38,7 @@ enum class Op : uint8_t {
   kShl,
   kShr,
   kFunnelLeft,
+  kFunnelRight,
   kInsert,
   kPermute,
   kPopulation,
@@ -95,9 +96,10 @@ struct Instruction {
   Type type;
   Type from;  // of a conversion
   Space space = Space::kGlobal;
-  bool strong = false;  // volatile, relaxed or atomic
+  bool strong = false;     // volatile, relaxed or atomic
+  bool of_system = false;  // a fence
   bool negated = false;
-  uint8_t outs = 0;
+  uint8_t outs = 0;  // 0 of an atomic whose result is not read
   uint8_t ins = 0;
   uint32_t guard = kLiteral;
   uint32_t target = 0;  // of a branch
@@ -130,6 +132,9 @@ struct Kernel {
   uint64_t launches = 0;
 
   uint64_t reached() const;
+
+  // Those of atomics.
+  void drop_unread_results();
 };
 
 // The first registers of a kernel.

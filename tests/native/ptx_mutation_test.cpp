@@ -70,12 +70,14 @@ std::string failure_without(const std::string& text, const Site& site) {
     ptx::Module module(without_line(text, site.line));
     for (uint64_t seed = 1; seed <= seeds(); seed++) {
       PtxDevice device(module);
-      run_history(device, seed, kSteps, [&] {
+      const auto no_races = [&] {
         for (const auto& [before, now] : device.races()) {
           throw ptx::Fault("a race of PTX lines " + std::to_string(before) + " and " +
                            std::to_string(now) + ", seed " + std::to_string(seed));
         }
-      });
+      };
+      run_history(device, seed, kSteps, no_races);
+      run_shared_history(device, seed, kSteps, no_races);
     }
   });
 }

@@ -1,4 +1,5 @@
 // Reads PTX as nvcc writes it: one statement on a line.
+#include <algorithm>
 #include <cstdlib>
 #include <sstream>
 
@@ -33,6 +34,7 @@ const std::map<std::string, Known> kKnown = {
     {"shl", {Op::kShl, 2}},
     {"shr", {Op::kShr, 2}},
     {"shf.l.wrap", {Op::kFunnelLeft, 3}},
+    {"shf.r.wrap", {Op::kFunnelRight, 3}},
     {"bfi", {Op::kInsert, 4}},
     {"prmt", {Op::kPermute, 3}},
     {"popc", {Op::kPopulation, 1}},
@@ -146,7 +148,6 @@ class Parser {
       kernel_ = &module_.kernels_.back();
       kernel_->name = words[2];
       kernel_->registers = kSpecialRegisters;
-      scopes_.clear();
       labels_.clear();
       symbols_ = constants_;
       jumps_.clear();
@@ -243,6 +244,7 @@ class Parser {
     const auto untyped = kUntyped.find(opcode);
     if (untyped != kUntyped.end()) {
       made.op = untyped->second.op;
+      made.of_system = opcode.find(".sys") != std::string::npos;
       require(words.size() == (made.op == Op::kBranch ? 1 : untyped->second.ins),
               "wrong operands of " + opcode);
       if (made.op == Op::kBranch) {
@@ -325,12 +327,9 @@ class Parser {
 
   void address(Instruction& made, const std::string& word) {
     require(word[0] == '[' && word.back() == ']', "no address: " + word);
-    const size_t plus = word.find('+');
-    if (plus != std::string::npos) {
-      made.offset = static_cast<uint64_t>(std::strtoll(word.c_str() + plus + 1, nullptr, 10));
-    }
-    made.in[made.ins++] =
-        operand(word.substr(1, (plus == std::string::npos ? word.size() - 1 : plus) - 1));
+    const size_t end = std::min(word.find('+'), word.size() - 1);
+    made.offset = static_cast<uint64_t>(std::strtoll(word.c_str() + end + 1, nullptr, 10));
+    made.in[made.ins++] = operand(word.substr(1, end - 1));
   }
 
   void outputs(Instruction& made, const std::vector<std::string>& words, size_t count) {
@@ -379,6 +378,7 @@ class Parser {
       kernel_->code[from].target = found->second;
     }
     require(!kernel_->code.empty(), "an empty kernel");
+    kernel_->drop_unread_results();
     const Op last = kernel_->code.back().op;
     require(last == Op::kReturn || last == Op::kBranch, "a kernel without an end");
     kernel_ = nullptr;

@@ -7,7 +7,7 @@
 // The kernels; the shim must be included before them.
 #include "../../native/src/cuda/kernels.cu"
 #include "device_hash_batches.hpp"
-#include "device_pool_history.hpp"
+#include "pool_histories.hpp"
 
 namespace kvasir {
 
@@ -48,7 +48,7 @@ class ShimDevice {
   }
 
   void synchronise() {}
-  void begin_watching(const OccupancyPage&) {}
+  void begin_watching(const OccupancyPage&, const EventRingHead&, uint32_t) {}
   void end_watching() {}
 };
 

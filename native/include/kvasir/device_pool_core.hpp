@@ -50,14 +50,14 @@
 // blocks any more commits as others do. `to_block` is never below `from_block`.
 //
 // Probes concurrent with mutations. The argument in block_directory_core.hpp also holds for
-// parallel inserts, and for parallel erases, which never share a phase. Insert: a key's `passed`
-// marks are incremented, then a fence, then the key is published by compare-and-swap. Erase: the
-// key is zeroed, then a fence, then the marks are decremented. A claim that finds its key already
-// present decrements its marks again; a mark that is too high only prolongs a search. Loads of keys
-// and marks are relaxed and therefore never served from an SM's L1 cache. The words of a bucket are
-// loaded together, each atomically; no order among them is needed. Keys of one batch appear in any
-// order, so a probe during a commit may see a later block's hash before an earlier one's; a match
-// is advisory.
+// parallel inserts, and for parallel erases, which never share a phase, and it needs no fence: the
+// keys of a launch are inserted or erased during each look-up that is not ordered after it, so
+// either answer is right for them, and the marks of all other keys stay. A claim that finds its key
+// already present decrements its marks again; a mark that is too high only prolongs a search. Loads
+// of keys and marks are relaxed and therefore never served from an SM's L1 cache. The words of a
+// bucket are loaded together, each atomically; no order among them is needed. Keys of one batch
+// appear in any order, so a probe during a commit may see a later block's hash before an earlier
+// one's; a match is advisory.
 //
 // The page. The sequence becomes odd, a system-scope fence, the counts, a system-scope fence, the
 // sequence becomes even. A host reader that loads a new count with acquire therefore also sees the

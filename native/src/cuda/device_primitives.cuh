@@ -227,13 +227,12 @@ KVASIR_DEVICE void warp_activate(const DevicePool& pool, bool counted, int32_t s
 
 // ---- events (event_ring_core.hpp) ---------------------------------------------------------------
 
-// Called by one thread, in a launch before the events are written; `most` bounds their number.
+// Called by one thread before the events are written; `most` bounds their number.
 KVASIR_DEVICE void reserve_events(const DevicePool& pool, uint64_t most) {
   store_relaxed(&pool.ring->reserved_end, pool.counters->next_event + most);
-  fence_system();
 }
 
-// Must follow a system-scope fence of the same thread in the same launch.
+// Must follow a system-scope fence of the same thread, after the events were reserved.
 KVASIR_DEVICE void write_event(const DevicePool& pool, uint64_t sequence, BlockEventKind kind,
                                uint64_t hash, uint64_t parent_hash, uint32_t depth) {
   const uint32_t capacity = pool.shape.event_capacity;
@@ -328,7 +327,6 @@ KVASIR_DEVICE uint32_t directory_claim(const Directory& directory, uint64_t hash
         break;
       }
       if (before == 0) {
-        fence_device();
         before = atomic_cas(&line.keys[slot], 0, key);
         if (before == 0) {
           return static_cast<uint32_t>(bucket * 8 + slot);
@@ -353,7 +351,6 @@ KVASIR_DEVICE void directory_vacate(const Directory& directory, uint64_t positio
   const uint64_t erased = *key;
   store_relaxed(&directory.blocks[position], kNoBlock);
   store_relaxed(key, uint64_t{0});
-  fence_device();
   directory_unmark(directory, erased, position / 8);
 }
 

@@ -11,7 +11,7 @@
 
 #include "../../../native/src/cuda/kernels.cu"
 #include "../../native/device_hash_batches.hpp"
-#include "../../native/device_pool_history.hpp"
+#include "../../native/pool_histories.hpp"
 #include "cuda_device.hpp"
 
 namespace kvasir {
@@ -84,7 +84,9 @@ class CudaDevice {
     CUDA_CHECK(cudaStreamSynchronize(probes_));
   }
 
-  void begin_watching(const OccupancyPage& page) { watch_.reset(new PageWatch(page)); }
+  void begin_watching(const OccupancyPage& page, const EventRingHead&, uint32_t) {
+    watch_.reset(new PageWatch(page));
+  }
   void end_watching() { watch_.reset(); }
 
  private:

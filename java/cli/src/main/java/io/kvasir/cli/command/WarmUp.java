@@ -78,8 +78,8 @@ final class WarmUp extends DeclaredOptions {
           .label("N")
           .help(
               38,
-              "How long requests of its own are served before the public port opens, so that the"
-                  + " first ones of clients find compiled code (default: 3 with workers, else 0).");
+              "How long requests of its own are served before the public port opens, so that most"
+                  + " code is compiled when clients come (default: 3 in front of engines, else 0).");
 
   /**
    * Warms up. If it fails, a note says so. Signals meanwhile: SIGHUP is ignored, as there is

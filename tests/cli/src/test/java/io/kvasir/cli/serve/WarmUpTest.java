@@ -34,4 +34,16 @@ class WarmUpTest {
           .isEqualTo(200);
     }
   }
+
+  @Test
+  void itFollowsEventsOfItsOwnWhereTheWorkersHaveSome() throws Exception {
+    try (FleetEngine engine = FleetEngine.withPool("model", "vllm", 100, "--events", "map");
+        ServingProcess gateway =
+            ServingProcess.gateway(List.of(engine.worker()), "--warm-up-seconds", "1")) {
+      assertThat(gateway.output())
+          .containsPattern("kvasir: warmed up by [1-9][0-9]* requests of its own");
+      assertThat(gateway.metric("kvasir_kv_events_batches_total")).isZero();
+      assertThat(gateway.metric("kvasir_kv_blocks")).isZero();
+    }
+  }
 }

@@ -137,7 +137,7 @@ class HostReaders {
   const OccupancyPage& page_;
   PageReader pages_;
   RingReader ring_;
-  TestRandom random_{7};
+  TestRandom random_{g_seed + 7};
   uint64_t sequence_ = 0;
 };
 

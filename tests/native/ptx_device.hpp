@@ -97,6 +97,7 @@ class PtxDevice {
     }
   }
   void begin_watching(const OccupancyPage& page, const EventRingHead& ring, uint32_t capacity) {
+    end_watching();
     synchronise();
     ptx::HostView& host = machine_.host;
     readers_ =

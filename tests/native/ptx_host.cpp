@@ -15,6 +15,19 @@ void HostView::add(const void* memory, uint64_t bytes) {
   pieces_[data].assign(data, data + bytes);
 }
 
+void HostView::remove(const void* memory) {
+  const auto piece = pieces_.find(static_cast<const uint8_t*>(memory));
+  if (piece == pieces_.end()) {
+    return;
+  }
+  const uint8_t* begin = piece->first;
+  const uint8_t* end = begin + piece->second.size();
+  late_.erase(std::remove_if(late_.begin(), late_.end(),
+                             [=](const Late& late) { return late.to >= begin && late.to < end; }),
+              late_.end());
+  pieces_.erase(piece);
+}
+
 void HostView::store(const uint8_t* to, uint64_t bits, uint32_t bytes, bool beside,
                      TestRandom& random) {
   size_t offset = 0;
@@ -23,21 +36,25 @@ void HostView::store(const uint8_t* to, uint64_t bits, uint32_t bytes, bool besi
   }
   late_.push_back({to, bits, bytes, beside, random.below(2) == 0});
   if (late_.size() > kMostLate) {
-    late_[random.below(kMostLate)].held = false;
-    show_one(random);
+    show_from(random.below(kMostLate), true);
   }
 }
 
-// Any one that is not held and that no earlier one overlaps.
 void HostView::show_one(TestRandom& random) {
-  size_t shown = random.below(static_cast<uint32_t>(late_.size()));
+  show_from(random.below(static_cast<uint32_t>(late_.size())), false);
+}
+
+// Shows a store, or the first before it that must be shown earlier; not one that is held, unless it
+// is forced.
+void HostView::show_from(size_t shown, bool forced) {
   for (size_t i = 0; i < shown; i++) {
     const Late& later = late_[shown];
     if (late_[i].to < later.to + later.bytes && later.to < late_[i].to + late_[i].bytes) {
       shown = i;
+      i = ~size_t{0};  // from the first again
     }
   }
-  if (!late_[shown].held) {
+  if (forced || !late_[shown].held) {
     show(shown);
   }
 }

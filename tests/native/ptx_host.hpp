@@ -1,6 +1,6 @@
 // What the host sees of memory that kernels write: stores reach it late and in any order that
-// fences of system scope allow, those of launches that are over too, until it waits for the stream.
-// Half of them wait for that or for a fence.
+// fences of system scope allow, those of launches that are over too, until the host waits for the
+// stream. Half of them are held back until then or until a fence, unless there are too many.
 #pragma once
 
 #include <cstdint>
@@ -19,9 +19,9 @@ class HostView {
 
   // The host sees all that is in the memory now.
   void add(const void* memory, uint64_t bytes);
-  void remove(const void* memory) { pieces_.erase(static_cast<const uint8_t*>(memory)); }
+  void remove(const void* memory);
 
-  // What it sees of memory that was added.
+  // What it sees of the stores to memory that was added.
   const void* of(const void* memory) const {
     return pieces_.at(static_cast<const uint8_t*>(memory)).data();
   }
@@ -44,6 +44,7 @@ class HostView {
     bool held;
   };
 
+  void show_from(size_t shown, bool forced);
   void show(size_t shown);
   std::vector<uint8_t>* around(const uint8_t* to, uint32_t bytes, size_t* offset);
 

@@ -333,7 +333,11 @@ void Machine::change(Thread& thread, const Instruction& self, const Bytes& bytes
   if (self.space == Space::kGlobal) {
     remember(thread, bytes, size);
   }
-  put(bytes, {changed(self, old.bits, given, swapped), 0}, size);
+  const Value value{changed(self, old.bits, given, swapped), 0};
+  put(bytes, value, size);
+  if (self.space == Space::kGlobal) {
+    host.store(bytes.data, value.bits, size, thread.block->grid != main_, random_);
+  }
   if (self.outs > 0) {
     write(thread, self.out[0], old);
   }

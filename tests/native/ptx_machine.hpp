@@ -64,7 +64,7 @@ class Machine {
     Value value;
     uint32_t bytes;
     const Instruction* self;
-    bool held = false;  // until the thread waits for it
+    bool held = false;  // until the thread waits for it, or there are too many
 
     bool overlaps(const uint8_t* other, uint32_t count) const;
   };
@@ -121,6 +121,7 @@ class Machine {
   void change(Thread& thread, const Instruction& self, const Bytes& bytes);
   void store_later(Thread& thread, const Pending& store);
   void show_one(Thread& thread);
+  void show_from(Thread& thread, size_t shown, bool forced);
   void show_all(Thread& thread);
   void show_those_of(Thread& thread, const uint8_t* data, uint32_t bytes, bool atomics_only);
   void show(Thread& thread, const Pending& pending);

@@ -133,7 +133,7 @@ struct Kernel {
 
   uint64_t reached() const;
 
-  // Those of atomics.
+  // Drops the results of atomics that no instruction reads.
   void drop_unread_results();
 };
 

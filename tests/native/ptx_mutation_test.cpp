@@ -34,12 +34,21 @@ struct Count {
   uint32_t noticed = 0;
 };
 
+template <typename AfterStep>
+void run_all(ptx::Module& module, AfterStep after_step) {
+  for (uint64_t seed = 1; seed <= seeds(); seed++) {
+    PtxDevice device(module);
+    run_history(device, seed, kSteps, [&] { after_step(device); });
+    for (uint64_t shared = 0; shared < 3; shared++) {
+      run_shared_history(device, 3 * seed + shared, kSteps, [&] { after_step(device); });
+    }
+  }
+}
+
 // The barriers and fences that histories without a fault reach.
 std::vector<Site> sites_of(const std::string& text) {
   ptx::Module module(text);
-  PtxDevice device(module);
-  run_histories(device, seeds(), kSteps);
-  CHECK(device.take_races() == 0);
+  run_all(module, [](PtxDevice& device) { CHECK(device.take_races() == 0); });
   std::vector<Site> sites;
   for (const ptx::Kernel& kernel : module.kernels()) {
     for (const ptx::Instruction& instruction : kernel.code) {
@@ -68,19 +77,12 @@ std::string without_line(const std::string& text, uint32_t removed) {
 std::string failure_without(const std::string& text, const Site& site) {
   return failure_of([&] {
     ptx::Module module(without_line(text, site.line));
-    for (uint64_t seed = 1; seed <= seeds(); seed++) {
-      PtxDevice device(module);
-      const auto no_races = [&] {
-        for (const auto& [before, now] : device.races()) {
-          throw ptx::Fault("a race of PTX lines " + std::to_string(before) + " and " +
-                           std::to_string(now) + ", seed " + std::to_string(seed));
-        }
-      };
-      run_history(device, seed, kSteps, no_races);
-      for (uint64_t shared = 0; shared < 3; shared++) {
-        run_shared_history(device, 3 * seed + shared, kSteps, no_races);
+    run_all(module, [](PtxDevice& device) {
+      for (const auto& [before, now] : device.races()) {
+        throw ptx::Fault("a race of PTX lines " + std::to_string(before) + " and " +
+                         std::to_string(now) + ", seed " + std::to_string(g_seed));
       }
-    }
+    });
   });
 }
 

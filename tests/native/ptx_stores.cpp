@@ -1,8 +1,8 @@
 // Global memory as other threads see it. A thread sees its own stores in order; the others see
-// those to different addresses in any order, until a fence, a barrier, an atomic of the same bytes
-// or the end of the thread. An atomic without a result is such a store. A strong load may give an
-// older value than the newest, but none older than the thread's last fence or barrier, nor than
-// what the thread has seen of the word.
+// those to different addresses in any order, until a fence, a barrier, the end of the thread, or an
+// atomic with a result on the same bytes. An atomic without a result is such a store; a load by its
+// thread makes it visible. A strong load may give an older value than the newest, but none older
+// than the thread's last fence or barrier, nor than what the thread has seen of the word.
 #include <cstring>
 
 #include "ptx_machine.hpp"
@@ -32,21 +32,24 @@ void Machine::store_later(Thread& thread, const Pending& store) {
   thread.pending.push_back(store);
   thread.pending.back().held = random_.below(2) == 0;
   if (thread.pending.size() > kMostPending) {
-    thread.pending[random_.below(kMostPending)].held = false;
-    show_one(thread);
+    show_from(thread, random_.below(kMostPending), true);
   }
 }
 
-// Any one that is not held and that no earlier one overlaps.
 void Machine::show_one(Thread& thread) {
-  size_t shown = random_.below(static_cast<uint32_t>(thread.pending.size()));
+  show_from(thread, random_.below(static_cast<uint32_t>(thread.pending.size())), false);
+}
+
+// Shows a store, or the first before it that must be shown earlier; not one that is held, unless it
+// is forced.
+void Machine::show_from(Thread& thread, size_t shown, bool forced) {
   for (size_t i = 0; i < shown; i++) {
-    const Pending& later = thread.pending[shown];
-    if (thread.pending[i].overlaps(later.to.data, later.bytes)) {
+    if (thread.pending[i].overlaps(thread.pending[shown].to.data, thread.pending[shown].bytes)) {
       shown = i;
+      i = ~size_t{0};  // from the first again
     }
   }
-  if (!thread.pending[shown].held) {
+  if (forced || !thread.pending[shown].held) {
     show(thread, thread.pending[shown]);
     thread.pending.erase(thread.pending.begin() + static_cast<std::ptrdiff_t>(shown));
   }

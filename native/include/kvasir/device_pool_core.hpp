@@ -49,15 +49,15 @@
 // `committed_blocks` past it. Clear removes names without moving blocks; a lease that cannot name
 // blocks any more commits as others do. `to_block` is never below `from_block`.
 //
-// Probes concurrent with mutations. The argument in block_directory_core.hpp also holds for
-// parallel inserts, and for parallel erases, which never share a phase, and it needs no fence: the
-// keys of a launch are inserted or erased during each look-up that is not ordered after it, so
-// either answer is right for them, and the marks of all other keys stay. A claim that finds its key
-// already present decrements its marks again; a mark that is too high only prolongs a search. Loads
-// of keys and marks are relaxed and therefore never served from an SM's L1 cache. The words of a
-// bucket are loaded together, each atomically; no order among them is needed. Keys of one batch
-// appear in any order, so a probe during a commit may see a later block's hash before an earlier
-// one's; a match is advisory.
+// Probes concurrent with mutations. A look-up must find a key whose insertion is in a launch before
+// it and whose erasure is in a launch after it. The marks of such a key are complete and stay, and
+// neither parallel inserts nor parallel erases, which never share a phase, change its slot, so no
+// fence is needed. Any answer is right for the keys that a concurrent launch inserts or erases. A
+// claim that finds its key already present decrements its marks again; a mark that is too high only
+// prolongs a search. Loads of keys and marks are relaxed and therefore never served from an SM's L1
+// cache. The words of a bucket are loaded together, each atomically; no order among them is needed.
+// Keys of one batch appear in any order, so a probe during a commit may see a later block's hash
+// before an earlier one's; a match is advisory.
 //
 // The page. The sequence becomes odd, a system-scope fence, the counts, a system-scope fence, the
 // sequence becomes even. A host reader that loads a new count with acquire therefore also sees the

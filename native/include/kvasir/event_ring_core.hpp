@@ -20,10 +20,11 @@
 // after the words that it covers.
 //
 // Order, on a device. Slots and head are in host memory that kernels write with volatile stores,
-// which are relaxed stores of system scope. One thread stores `reserved_end`, in an earlier launch
-// or before a barrier. Each thread that writes events executes a system-scope fence before its
-// first: fence and store together form a release that also covers what was ordered before the
-// fence. `next_event` is stored after such a fence by a following launch or after a barrier.
+// which are relaxed stores of system scope. One thread stores `reserved_end`, in an earlier launch,
+// before a barrier, or before it writes events itself. Each thread that writes events executes a
+// system-scope fence before its first: fence and store together form a release that also covers
+// what was ordered before the fence. `next_event` is stored after such a fence by a following
+// launch or after a barrier.
 #pragma once
 
 #include "kvasir/pool_batch.hpp"

@@ -102,7 +102,7 @@ extern "C" __global__ void kvasir_pool_clear(const kvasir::DevicePool* memory) {
     counters.queue_begin = 0;
     counters.queue_end = 0;
     reserve_events(pool, 1);
-    fence_system();
+    fence_system();  // before the event
     write_event(pool, counters.next_event, BlockEventKind::kCleared, 0, 0, 0);
     counters.next_event++;
   }

@@ -36,7 +36,7 @@ class WarmUpTest {
   }
 
   @Test
-  void itFollowsEventsOfItsOwnWhereTheWorkersHaveSome() throws Exception {
+  void whatTheWarmUpComputesIsNotInTheIndexOfBlockEvents() throws Exception {
     try (FleetEngine engine = FleetEngine.withPool("model", "vllm", 100, "--events", "map");
         ServingProcess gateway =
             ServingProcess.gateway(List.of(engine.worker()), "--warm-up-seconds", "1")) {

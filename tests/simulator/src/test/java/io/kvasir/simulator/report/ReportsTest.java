@@ -107,6 +107,7 @@ class ReportsTest {
     assertThat(json.get("ttftMs").get("mean").isNull()).isTrue();
     assertThat(TextReport.of(List.of(report)))
         .contains("  rejected         request ")
+        .containsPattern("placed by +nothing placed")
         .containsPattern("token hit rate +-  \\[ +]  upper bound -");
   }
 

@@ -176,6 +176,7 @@ class ShadowTest {
         assertThat(metric(fleet.gateway, "placed_requests_total", shadow))
             .isEqualTo(prompts.size());
         assertThat(metric(fleet.gateway, "busiest_rank_share", shadow)).isBetween(0.25, 1.0);
+        assertThat(metric(fleet.gateway, "time_to_first_token_seconds", shadow)).isPositive();
       }
     }
   }
@@ -207,6 +208,7 @@ class ShadowTest {
         assertThat(metric(inFront, "busiest_rank_share", shadow)).isBetween(0.25, 1.0);
       }
       assertThat(inFront.admin("/metrics").text())
+          .doesNotContain("kvasir_shadow_time_to_first_token_seconds")
           .doesNotContain("kvasir_shadow_hit_tokens_total{model=\"words\",router=\"round_robin");
     }
   }

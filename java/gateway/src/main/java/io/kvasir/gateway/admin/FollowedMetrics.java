@@ -35,6 +35,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class FollowedMetrics {
 
+  private static final double MS_PER_S = 1e3;
+
   /** A metric's lines by its name. */
   private final Map<String, Family> families = new LinkedHashMap<>();
 
@@ -120,6 +122,19 @@ final class FollowedMetrics {
           "The share of its requests that the busiest virtual rank got.",
           labels,
           Double.toString(each.busiestShare()));
+      addFirstToken(labels, "0.5", each.firstTokenP50Ms());
+      addFirstToken(labels, "0.95", each.firstTokenP95Ms());
+    }
+  }
+
+  private void addFirstToken(String labels, String quantile, double ms) {
+    if (!Double.isNaN(ms)) {
+      add(
+          "gauge",
+          "kvasir_shadow_time_to_first_token_seconds",
+          "Time to the first token of the requests that a fleet router has placed on virtual ranks.",
+          labels + "," + label("quantile", quantile),
+          Double.toString(ms / MS_PER_S));
     }
   }
 

@@ -135,6 +135,8 @@ public final class JsonReport {
       writeCounts("routedPerWorker", spread.requests());
       writeRounded("workerCv", spread.cv(), RATE_DECIMALS);
       writeRounded("workerMaxOverMin", spread.maxOverMin(), RATE_DECIMALS);
+      writeRounded("ttftP50Ms", counts.firstTokenP50Ms(), TIME_DECIMALS);
+      writeRounded("ttftP95Ms", counts.firstTokenP95Ms(), TIME_DECIMALS);
       json.writeEndObject();
     }
     json.writeEndArray();

@@ -237,9 +237,6 @@ public final class TextReport {
   }
 
   private static <R> String decisions(Map<R, Long> decisions, Function<R, String> name) {
-    if (decisions.isEmpty()) {
-      return "nothing placed";
-    }
     return decisions.entrySet().stream()
         .map(decision -> name.apply(decision.getKey()) + " " + count(decision.getValue()))
         .collect(Collectors.joining(", "));

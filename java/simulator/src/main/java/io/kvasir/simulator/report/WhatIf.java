@@ -13,7 +13,7 @@ import java.util.Map;
 final class WhatIf {
 
   static final List<String> HEADS =
-      List.of("on virtual ranks", "requests", "hit rate", "CV", "max/min");
+      List.of("on virtual ranks", "requests", "hit rate", "CV", "max/min", "TTFT p50 ms", "p95 ms");
 
   private WhatIf() {}
 
@@ -45,7 +45,9 @@ final class WhatIf {
               Numbers.count(counts.requests()),
               Numbers.rate(counts.hitRate()),
               Numbers.decimals(spread.cv(), 4),
-              Numbers.decimals(spread.maxOverMin(), 2)));
+              Numbers.decimals(spread.maxOverMin(), 2),
+              Numbers.decimals(counts.firstTokenP50Ms(), 0),
+              Numbers.decimals(counts.firstTokenP95Ms(), 0)));
     }
     return rows;
   }

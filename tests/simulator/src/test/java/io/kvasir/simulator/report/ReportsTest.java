@@ -107,7 +107,6 @@ class ReportsTest {
     assertThat(json.get("ttftMs").get("mean").isNull()).isTrue();
     assertThat(TextReport.of(List.of(report)))
         .contains("  rejected         request ")
-        .containsPattern("placed by +nothing placed")
         .containsPattern("token hit rate +-  \\[ +]  upper bound -");
   }
 

@@ -5,26 +5,104 @@ import io.kvasir.fleet.router.FleetRequest;
 import io.kvasir.fleet.router.FleetRouter;
 import io.kvasir.fleet.router.FleetRouterProvider;
 import io.kvasir.fleet.router.FleetRouterSetup;
+import io.kvasir.fleet.router.RankCapacity;
 import io.kvasir.fleet.router.RouteOutcome;
 import io.kvasir.model.RankId;
+import io.kvasir.timing.StepModel;
 import java.util.Map;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** A policy that is asked only. Its events are those of its virtual ranks. Not thread-safe. */
-final class AskedRouter {
+final class AskedRouter implements VirtualSteps.Listener {
 
   private static final Logger LOG = LoggerFactory.getLogger(AskedRouter.class);
 
   final FleetRouter router;
   final VirtualRanks ranks;
+  private final FleetRouterSetup setup;
   private final boolean follows;
 
-  AskedRouter(FleetRouterProvider provider, Map<String, Object> args, FleetRouterSetup setup) {
+  /** Null where requests have their tokens when the actual ones have. */
+  private final @Nullable VirtualSteps steps;
+
+  /**
+   * @param times of steps; null if they cannot be learned
+   */
+  AskedRouter(
+      FleetRouterProvider provider,
+      Map<String, Object> args,
+      FleetRouterSetup setup,
+      @Nullable StepModel times) {
+    this.setup = setup;
     router = provider.create(args, setup);
     ranks = new VirtualRanks(provider.name(), setup);
     follows = provider.followsBlocks();
+    steps = times == null ? null : new VirtualSteps(setup.tokensPerBlock(), times, false, this);
+  }
+
+  void add(RankId rank, RankCapacity capacity) {
+    ranks.add(rank, capacity.totalKvBlocks());
+    if (steps != null) {
+      steps.add(rank, capacity);
+    }
+    safely(to -> to.addRank(rank, capacity));
+  }
+
+  void remove(RankId rank) {
+    ranks.remove(rank);
+    if (steps != null) {
+      steps.remove(rank);
+    }
+    safely(to -> to.removeRank(rank));
+  }
+
+  WhatIfCounts counts() {
+    advance();
+    return ranks.counts(steps == null ? null : steps.firstTokens());
+  }
+
+  private void advance() {
+    if (steps != null) {
+      steps.advance(setup.clockNs().getAsLong());
+    }
+  }
+
+  @Override
+  public void onFirstToken(long attempt) {
+    safely(to -> to.onPrefillDone(attempt));
+  }
+
+  @Override
+  public void onTokens(long attempt, int tokens) {
+    safely(to -> to.onTokens(attempt, tokens));
+  }
+
+  @Override
+  public void onEnd(long attempt, boolean success) {
+    safely(to -> to.onFinished(attempt, success));
+  }
+
+  /** The actual request has got tokens; 0 if it has its first one, and more are not counted. */
+  void onActualTokens(long attempt, int tokens) {
+    if (steps != null) {
+      steps.onActualTokens(attempt, setup.clockNs().getAsLong(), tokens);
+    } else if (tokens > 0) {
+      onTokens(attempt, tokens);
+    } else {
+      onFirstToken(attempt);
+    }
+  }
+
+  /** The actual request has ended; it had its first token then, if that was not told. */
+  void onActualEnd(long attempt, boolean success, long firstNs) {
+    if (steps != null) {
+      steps.onActualEnd(attempt, setup.clockNs().getAsLong(), success, firstNs);
+    } else {
+      onEnd(attempt, success);
+    }
   }
 
   /** Calls the router; an exception is logged, so that it cannot affect the actual router. */
@@ -38,6 +116,7 @@ final class AskedRouter {
 
   /** Returns the attempt; 0 if the request is not placed. */
   long placeOrNot(FleetRequest request) {
+    advance();
     try {
       return place(request);
     } catch (RuntimeException e) {
@@ -67,7 +146,11 @@ final class AskedRouter {
     if (outcome instanceof RouteOutcome.Placed placed) {
       long attempt = placed.placement().attempt();
       try {
-        ranks.placed(request, placed.placement().rank(), this::onBlocks);
+        RankId rank = placed.placement().rank();
+        int uncached = ranks.placed(request, rank, this::onBlocks);
+        if (steps != null) {
+          steps.placed(attempt, rank, setup.clockNs().getAsLong(), request.inputTokens(), uncached);
+        }
       } catch (RuntimeException e) {
         router.onFinished(attempt, false);
         throw e;

@@ -10,6 +10,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.BiConsumer;
+import org.jspecify.annotations.Nullable;
 
 /** The virtual ranks of one policy, and its results on them. Not thread-safe. */
 final class VirtualRanks {
@@ -78,8 +79,9 @@ final class VirtualRanks {
    * A request was placed. O(blocks).
    *
    * @param changes receives what changes in the rank's cache
+   * @return tokens of the prompt that the rank computes
    */
-  void placed(FleetRequest request, RankId rank, BiConsumer<RankId, BlockEvent> changes) {
+  int placed(FleetRequest request, RankId rank, BiConsumer<RankId, BlockEvent> changes) {
     VirtualPool pool = pools.get(rank);
     if (pool == null) {
       pool = new VirtualPool();
@@ -107,9 +109,21 @@ final class VirtualRanks {
     if (evicted.length > 0) {
       changes.accept(rank, BlockEvent.Removed.of(evicted));
     }
+    return Math.max(1, request.inputTokens() - reusable * setup.tokensPerBlock());
   }
 
-  WhatIfCounts counts() {
-    return new WhatIfCounts(router, requests, refused, promptTokens, hitTokens, placed);
+  /**
+   * @param firstTokens times to the first token; null if they are not known
+   */
+  WhatIfCounts counts(@Nullable FirstTokens firstTokens) {
+    return new WhatIfCounts(
+        router,
+        requests,
+        refused,
+        promptTokens,
+        hitTokens,
+        placed,
+        firstTokens == null ? Double.NaN : firstTokens.quantileMs(0.5),
+        firstTokens == null ? Double.NaN : firstTokens.quantileMs(0.95));
   }
 }

@@ -15,6 +15,9 @@ import java.util.TreeMap;
  * @param hitTokens those of them that the chosen ranks held
  * @param placed requests by rank, without those on ranks that have been removed; by worker, under
  *     {@link RankId#anyOf}, for policies that choose workers
+ * @param firstTokenP50Ms the median of the times to the first token on these ranks, in
+ *     milliseconds; not a number if they are not known
+ * @param firstTokenP95Ms the 95th percentile, likewise
  */
 public record WhatIfCounts(
     String router,
@@ -22,7 +25,9 @@ public record WhatIfCounts(
     long refused,
     long promptTokens,
     long hitTokens,
-    SortedMap<RankId, Long> placed) {
+    SortedMap<RankId, Long> placed,
+    double firstTokenP50Ms,
+    double firstTokenP95Ms) {
 
   /** Copies the map. */
   public WhatIfCounts {

@@ -11,11 +11,14 @@ import io.kvasir.fleet.router.FleetRouter;
 import io.kvasir.fleet.router.FleetRouterProvider;
 import io.kvasir.fleet.router.FleetRouterSetup;
 import io.kvasir.fleet.router.HitCorrection;
+import io.kvasir.fleet.router.Placement;
 import io.kvasir.fleet.router.RankCapacity;
 import io.kvasir.fleet.router.RouteOutcome;
 import io.kvasir.hash.BlockHashes;
 import io.kvasir.model.RankId;
 import io.kvasir.timing.ForwardPass;
+import io.kvasir.timing.StepModel;
+import io.kvasir.timing.StepTiming;
 import it.unimi.dsi.fastutil.longs.Long2ObjectOpenHashMap;
 import java.util.ArrayList;
 import java.util.List;
@@ -33,11 +36,11 @@ import org.slf4j.LoggerFactory;
  * what they would find there.
  *
  * <p>The actual router alone decides. Each other policy places on virtual ranks of its own, with
- * the capacities of the actual ones unless they are stated, and learns of their blocks at once. Its
- * requests give their first tokens and end when the actual ones do, so the counts say where
- * requests go and what they find, and nothing of times. Virtual ranks hold prompts, not answers;
- * for comparison, the actual router's placements are counted on virtual ranks too, unless virtual
- * ranks are stated.
+ * the capacities of the actual ones unless they are stated, and learns of their blocks at once.
+ * Virtual ranks step as actual ones are expected to ({@link VirtualSteps}), and hold prompts, not
+ * answers; for comparison, the actual router's placements are counted on virtual ranks too. If
+ * virtual ranks are stated, only hits are counted: requests have their first tokens and end when
+ * the actual ones do.
  *
  * <p>Thread-safe. Other policies cost their own time in each call, under one lock.
  */
@@ -45,9 +48,26 @@ public final class WhatIfRouter implements FleetRouter {
 
   private static final Logger LOG = LoggerFactory.getLogger(WhatIfRouter.class);
 
+  /** Observations that the times before the first one are worth. */
+  private static final double PRIOR_WEIGHT = 2;
+
+  /** The actual router learns from actual ranks. */
+  private static final VirtualSteps.Listener UNHEARD =
+      new VirtualSteps.Listener() {
+        @Override
+        public void onFirstToken(long attempt) {}
+
+        @Override
+        public void onTokens(long attempt, int tokens) {}
+
+        @Override
+        public void onEnd(long attempt, boolean success) {}
+      };
+
   private final FleetRouter actual;
   private final FleetRouterSetup setup;
   private final VirtualRanks actualRanks;
+  private final VirtualSteps actualSteps;
   private final @Nullable VirtualFleet fleet;
   private final List<AskedRouter> others = new ArrayList<>();
   private final Object lock = new Object();
@@ -75,16 +95,20 @@ public final class WhatIfRouter implements FleetRouter {
     this.setup = setup;
     this.actualRanks = new VirtualRanks(actual.name(), setup);
     this.fleet = fleet;
+    StepModel times = new StepModel(StepTiming.DEFAULT, PRIOR_WEIGHT);
+    this.actualSteps = new VirtualSteps(setup.tokensPerBlock(), times, true, UNHEARD);
     for (FleetRouterProvider provider : others) {
       String missing = missing(provider);
       if (!missing.isEmpty()) {
         throw new IllegalArgumentException(
             provider.name() + " needs " + missing + ", which virtual ranks do not have");
       }
-      this.others.add(new AskedRouter(provider, args.apply(provider), setup));
+      this.others.add(
+          new AskedRouter(provider, args.apply(provider), setup, fleet == null ? times : null));
     }
     for (int i = 0; fleet != null && i < fleet.ranks(); i++) {
-      addToOthers(VirtualFleet.rank(i), fleet.capacity(setup.tokensPerBlock()));
+      RankId rank = VirtualFleet.rank(i);
+      this.others.forEach(other -> other.add(rank, fleet.capacity(setup.tokensPerBlock())));
     }
   }
 
@@ -116,9 +140,10 @@ public final class WhatIfRouter implements FleetRouter {
     synchronized (lock) {
       List<WhatIfCounts> counts = new ArrayList<>();
       if (countsActual()) {
-        counts.add(actualRanks.counts());
+        actualSteps.advance(nowNs());
+        counts.add(actualRanks.counts(actualSteps.firstTokens()));
       }
-      others.forEach(other -> counts.add(other.ranks.counts()));
+      others.forEach(other -> counts.add(other.counts()));
       return counts;
     }
   }
@@ -192,40 +217,53 @@ public final class WhatIfRouter implements FleetRouter {
       if (outcome instanceof RouteOutcome.Placed actually) {
         attempts.put(actually.placement().attempt(), placed);
         if (countsActual()) {
-          countActual(request, actually.placement().rank());
+          countActual(request, actually.placement());
         }
       } else {
         actualRanks.refused();
-        finish(placed, false);
+        end(placed, false, VirtualSteps.UNKNOWN);
       }
     }
   }
 
   /** A prompt that cannot be read must not harm the actual placement. */
-  private void countActual(FleetRequest request, RankId rank) {
+  private void countActual(FleetRequest request, Placement placement) {
     try {
-      actualRanks.placed(request, rank, (of, event) -> {});
+      RankId rank = placement.rank();
+      int uncached = actualRanks.placed(request, rank, (of, event) -> {});
+      actualSteps.placed(placement.attempt(), rank, nowNs(), request.inputTokens(), uncached);
     } catch (RuntimeException e) {
       LOG.debug("{} cannot be counted", request, e);
       actualRanks.refused();
     }
   }
 
-  private void finish(long @Nullable [] placed, boolean success) {
-    forEachPlaced(placed, (router, attempt) -> router.onFinished(attempt, success));
+  private long nowNs() {
+    return setup.clockNs().getAsLong();
+  }
+
+  /** The actual request has got tokens; 0 if it has its first one, and more are not counted. */
+  private void tokens(long attempt, int tokens) {
+    synchronized (lock) {
+      actualSteps.onActualTokens(attempt, nowNs(), tokens);
+      forEachPlaced(attempts.get(attempt), (other, own) -> other.onActualTokens(own, tokens));
+    }
+  }
+
+  private void end(long @Nullable [] placed, boolean success, long firstNs) {
+    forEachPlaced(placed, (other, own) -> other.onActualEnd(own, success, firstNs));
   }
 
   /** A call about an attempt of another router. */
   private interface AttemptCall {
-    void on(FleetRouter router, long attempt);
+    void on(AskedRouter router, long attempt);
   }
 
   /** Calls every other router that placed the request. */
   private void forEachPlaced(long @Nullable [] placed, AttemptCall call) {
     for (int i = 0; placed != null && i < placed.length; i++) {
       if (placed[i] != 0) {
-        long attempt = placed[i];
-        others.get(i).safely(router -> call.on(router, attempt));
+        call.on(others.get(i), placed[i]);
       }
     }
   }
@@ -238,18 +276,14 @@ public final class WhatIfRouter implements FleetRouter {
   @Override
   public boolean onTokens(long attempt, int tokens) {
     boolean inFlight = actual.onTokens(attempt, tokens);
-    synchronized (lock) {
-      forEachPlaced(attempts.get(attempt), (router, own) -> router.onTokens(own, tokens));
-    }
+    tokens(attempt, tokens);
     return inFlight;
   }
 
   @Override
   public boolean onPrefillDone(long attempt) {
     boolean inFlight = actual.onPrefillDone(attempt);
-    synchronized (lock) {
-      forEachPlaced(attempts.get(attempt), (router, own) -> router.onPrefillDone(own));
-    }
+    tokens(attempt, 0);
     return inFlight;
   }
 
@@ -268,7 +302,7 @@ public final class WhatIfRouter implements FleetRouter {
   public boolean onAlive(long attempt) {
     boolean inFlight = actual.onAlive(attempt);
     synchronized (lock) {
-      forEachPlaced(attempts.get(attempt), (router, own) -> router.onAlive(own));
+      forEachPlaced(attempts.get(attempt), (other, own) -> other.safely(to -> to.onAlive(own)));
     }
     return inFlight;
   }
@@ -277,7 +311,10 @@ public final class WhatIfRouter implements FleetRouter {
   public boolean onFinished(long attempt, boolean success) {
     boolean inFlight = actual.onFinished(attempt, success);
     synchronized (lock) {
-      finish(attempts.remove(attempt), success);
+      long nowNs = nowNs();
+      long firstNs = actualSteps.firstNs(attempt);
+      actualSteps.onActualEnd(attempt, nowNs, success, firstNs);
+      end(attempts.remove(attempt), success, firstNs);
     }
     return inFlight;
   }
@@ -288,17 +325,11 @@ public final class WhatIfRouter implements FleetRouter {
     synchronized (lock) {
       if (countsActual()) {
         actualRanks.add(rank, capacity.totalKvBlocks());
-        addToOthers(rank, capacity);
+        actualSteps.add(rank, capacity);
+        others.forEach(other -> other.add(rank, capacity));
       }
     }
     return added;
-  }
-
-  private void addToOthers(RankId rank, RankCapacity capacity) {
-    for (AskedRouter other : others) {
-      other.ranks.add(rank, capacity.totalKvBlocks());
-      other.safely(router -> router.addRank(rank, capacity));
-    }
   }
 
   @Override
@@ -307,10 +338,8 @@ public final class WhatIfRouter implements FleetRouter {
     synchronized (lock) {
       if (countsActual()) {
         actualRanks.remove(rank);
-        for (AskedRouter other : others) {
-          other.ranks.remove(rank);
-          other.safely(router -> router.removeRank(rank));
-        }
+        actualSteps.remove(rank);
+        others.forEach(other -> other.remove(rank));
       }
     }
     return removed;

@@ -132,7 +132,8 @@ final class FollowedMetrics {
       add(
           "gauge",
           "kvasir_shadow_time_to_first_token_seconds",
-          "Time to the first token of the requests that a fleet router has placed on virtual ranks.",
+          "Modelled time to the first token of all requests that a fleet router has placed on virtual"
+              + " ranks.",
           labels + "," + label("quantile", quantile),
           Double.toString(ms / MS_PER_S));
     }

@@ -21,12 +21,15 @@ final class AskedRouter implements VirtualSteps.Listener {
   private static final Logger LOG = LoggerFactory.getLogger(AskedRouter.class);
 
   final FleetRouter router;
-  final VirtualRanks ranks;
+  private final VirtualRanks ranks;
   private final FleetRouterSetup setup;
   private final boolean follows;
 
   /** Null where requests have their tokens when the actual ones have. */
   private final @Nullable VirtualSteps steps;
+
+  private long eventNs = VirtualSteps.UNKNOWN;
+  private long lastNs = VirtualSteps.UNKNOWN;
 
   /**
    * @param times of steps; null if they cannot be learned
@@ -37,7 +40,11 @@ final class AskedRouter implements VirtualSteps.Listener {
       FleetRouterSetup setup,
       @Nullable StepModel times) {
     this.setup = setup;
-    router = provider.create(args, setup);
+    router =
+        provider.create(
+            args,
+            new FleetRouterSetup(
+                setup.naming(), setup.tokensPerBlock(), this::clockNs, setup.environment()));
     ranks = new VirtualRanks(provider.name(), setup);
     follows = provider.followsBlocks();
     steps = times == null ? null : new VirtualSteps(setup.tokensPerBlock(), times, false, this);
@@ -70,38 +77,61 @@ final class AskedRouter implements VirtualSteps.Listener {
     }
   }
 
-  @Override
-  public void onFirstToken(long attempt) {
-    safely(to -> to.onPrefillDone(attempt));
+  /** Now, or the time of the event that the router is told. It does not go back. */
+  private long clockNs() {
+    long ns = eventNs == VirtualSteps.UNKNOWN ? setup.clockNs().getAsLong() : eventNs;
+    lastNs = lastNs == VirtualSteps.UNKNOWN ? ns : Math.max(lastNs, ns);
+    return lastNs;
+  }
+
+  private void at(long ns, Consumer<FleetRouter> call) {
+    eventNs = ns;
+    safely(call);
+    eventNs = VirtualSteps.UNKNOWN;
   }
 
   @Override
-  public void onTokens(long attempt, int tokens) {
-    safely(to -> to.onTokens(attempt, tokens));
+  public void onFirstToken(long attempt, long atNs) {
+    at(atNs, to -> to.onPrefillDone(attempt));
   }
 
   @Override
-  public void onEnd(long attempt, boolean success) {
-    safely(to -> to.onFinished(attempt, success));
+  public void onTokens(long attempt, int tokens, long atNs) {
+    at(atNs, to -> to.onTokens(attempt, tokens));
   }
 
-  /** The actual request has got tokens; 0 if it has its first one, and more are not counted. */
+  @Override
+  public void onEnd(long attempt, boolean success, long atNs) {
+    at(atNs, to -> to.onFinished(attempt, success));
+  }
+
+  /**
+   * The actual request has got tokens.
+   *
+   * @param tokens their number; 0 if its prompt is computed, and nothing else is known
+   */
   void onActualTokens(long attempt, int tokens) {
-    if (steps != null) {
-      steps.onActualTokens(attempt, setup.clockNs().getAsLong(), tokens);
-    } else if (tokens > 0) {
-      onTokens(attempt, tokens);
+    long nowNs = setup.clockNs().getAsLong();
+    if (steps != null && steps.onActualTokens(attempt, nowNs, tokens)) {
+      return;
+    }
+    if (tokens > 0) {
+      onTokens(attempt, tokens, nowNs);
     } else {
-      onFirstToken(attempt);
+      onFirstToken(attempt, nowNs);
     }
   }
 
-  /** The actual request has ended; it had its first token then, if that was not told. */
+  /**
+   * The actual request has ended.
+   *
+   * @param firstNs when it had its first token, if that was not told; {@link VirtualSteps#UNKNOWN}
+   *     if not known
+   */
   void onActualEnd(long attempt, boolean success, long firstNs) {
-    if (steps != null) {
-      steps.onActualEnd(attempt, setup.clockNs().getAsLong(), success, firstNs);
-    } else {
-      onEnd(attempt, success);
+    long nowNs = setup.clockNs().getAsLong();
+    if (steps == null || !steps.onActualEnd(attempt, nowNs, success, firstNs)) {
+      onEnd(attempt, success, nowNs);
     }
   }
 
@@ -149,7 +179,9 @@ final class AskedRouter implements VirtualSteps.Listener {
         RankId rank = placed.placement().rank();
         int uncached = ranks.placed(request, rank, this::onBlocks);
         if (steps != null) {
-          steps.placed(attempt, rank, setup.clockNs().getAsLong(), request.inputTokens(), uncached);
+          long nowNs = setup.clockNs().getAsLong();
+          steps.placed(
+              attempt, rank, nowNs, nowNs, request.inputTokens(), uncached, request.streams());
         }
       } catch (RuntimeException e) {
         router.onFinished(attempt, false);

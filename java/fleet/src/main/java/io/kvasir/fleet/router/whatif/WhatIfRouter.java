@@ -55,13 +55,13 @@ public final class WhatIfRouter implements FleetRouter {
   private static final VirtualSteps.Listener UNHEARD =
       new VirtualSteps.Listener() {
         @Override
-        public void onFirstToken(long attempt) {}
+        public void onFirstToken(long attempt, long atNs) {}
 
         @Override
-        public void onTokens(long attempt, int tokens) {}
+        public void onTokens(long attempt, int tokens, long atNs) {}
 
         @Override
-        public void onEnd(long attempt, boolean success) {}
+        public void onEnd(long attempt, boolean success, long atNs) {}
       };
 
   private final FleetRouter actual;
@@ -161,6 +161,7 @@ public final class WhatIfRouter implements FleetRouter {
 
   @Override
   public RouteOutcome route(FleetRequest request) {
+    long arrivedNs = nowNs();
     RouteOutcome outcome = actual.route(request);
     long[] placed = new long[others.size()];
     nameBlocks(request);
@@ -171,9 +172,9 @@ public final class WhatIfRouter implements FleetRouter {
       }
     }
     if (outcome instanceof RouteOutcome.Waiting waiting) {
-      return new RouteOutcome.Waiting(settled(request, waiting.outcome(), placed));
+      return new RouteOutcome.Waiting(settled(request, arrivedNs, waiting.outcome(), placed));
     }
-    settle(request, outcome, placed);
+    settle(request, arrivedNs, outcome, placed);
     return outcome;
   }
 
@@ -188,12 +189,15 @@ public final class WhatIfRouter implements FleetRouter {
 
   /** The outcome of a request that waits, known to callers once it is counted. */
   private CompletableFuture<RouteOutcome> settled(
-      FleetRequest request, CompletableFuture<RouteOutcome> waiting, long[] placed) {
+      FleetRequest request,
+      long arrivedNs,
+      CompletableFuture<RouteOutcome> waiting,
+      long[] placed) {
     CompletableFuture<RouteOutcome> settled = new CompletableFuture<>();
     CompletableFuture<RouteOutcome> unused =
         waiting.whenComplete(
             (outcome, failure) -> {
-              settle(request, outcome, placed);
+              settle(request, arrivedNs, outcome, placed);
               boolean taken =
                   failure == null
                       ? settled.complete(outcome)
@@ -212,12 +216,13 @@ public final class WhatIfRouter implements FleetRouter {
     return settled;
   }
 
-  private void settle(FleetRequest request, @Nullable RouteOutcome outcome, long[] placed) {
+  private void settle(
+      FleetRequest request, long arrivedNs, @Nullable RouteOutcome outcome, long[] placed) {
     synchronized (lock) {
       if (outcome instanceof RouteOutcome.Placed actually) {
         attempts.put(actually.placement().attempt(), placed);
         if (countsActual()) {
-          countActual(request, actually.placement());
+          countActual(request, arrivedNs, actually.placement());
         }
       } else {
         actualRanks.refused();
@@ -227,11 +232,18 @@ public final class WhatIfRouter implements FleetRouter {
   }
 
   /** A prompt that cannot be read must not harm the actual placement. */
-  private void countActual(FleetRequest request, Placement placement) {
+  private void countActual(FleetRequest request, long arrivedNs, Placement placement) {
     try {
       RankId rank = placement.rank();
       int uncached = actualRanks.placed(request, rank, (of, event) -> {});
-      actualSteps.placed(placement.attempt(), rank, nowNs(), request.inputTokens(), uncached);
+      actualSteps.placed(
+          placement.attempt(),
+          rank,
+          arrivedNs,
+          nowNs(),
+          request.inputTokens(),
+          uncached,
+          request.streams());
     } catch (RuntimeException e) {
       LOG.debug("{} cannot be counted", request, e);
       actualRanks.refused();
@@ -242,8 +254,8 @@ public final class WhatIfRouter implements FleetRouter {
     return setup.clockNs().getAsLong();
   }
 
-  /** The actual request has got tokens; 0 if it has its first one, and more are not counted. */
-  private void tokens(long attempt, int tokens) {
+  /** Tells all of the actual request's tokens; 0 says that its prompt is computed. */
+  private void tell(long attempt, int tokens) {
     synchronized (lock) {
       actualSteps.onActualTokens(attempt, nowNs(), tokens);
       forEachPlaced(attempts.get(attempt), (other, own) -> other.onActualTokens(own, tokens));
@@ -276,14 +288,14 @@ public final class WhatIfRouter implements FleetRouter {
   @Override
   public boolean onTokens(long attempt, int tokens) {
     boolean inFlight = actual.onTokens(attempt, tokens);
-    tokens(attempt, tokens);
+    tell(attempt, tokens);
     return inFlight;
   }
 
   @Override
   public boolean onPrefillDone(long attempt) {
     boolean inFlight = actual.onPrefillDone(attempt);
-    tokens(attempt, 0);
+    tell(attempt, 0);
     return inFlight;
   }
 
@@ -312,7 +324,7 @@ public final class WhatIfRouter implements FleetRouter {
     boolean inFlight = actual.onFinished(attempt, success);
     synchronized (lock) {
       long nowNs = nowNs();
-      long firstNs = actualSteps.firstNs(attempt);
+      long firstNs = actualSteps.firstNs(attempt, nowNs);
       actualSteps.onActualEnd(attempt, nowNs, success, firstNs);
       end(attempts.remove(attempt), success, firstNs);
     }

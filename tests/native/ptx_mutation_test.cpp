@@ -95,8 +95,9 @@ std::string failure_in_child(const std::string& text, const Site& site) {
   const pid_t child = fork();
   CHECK(child >= 0);
   if (child == 0) {
-    const rlimit seconds{30, 30};
-    setrlimit(RLIMIT_CPU, &seconds);
+    const rlim_t seconds = long_form() ? 300 : 30;
+    const rlimit limit{seconds, seconds};
+    setrlimit(RLIMIT_CPU, &limit);
     const std::string failure = failure_without(text, site);
     const ssize_t written = write(ends[1], failure.data(), failure.size());
     _exit(written == static_cast<ssize_t>(failure.size()) ? 0 : 1);

@@ -53,7 +53,7 @@ final class AskedRouter implements VirtualSteps.Listener {
   void add(RankId rank, RankCapacity capacity) {
     ranks.add(rank, capacity.totalKvBlocks());
     if (steps != null) {
-      steps.add(rank, capacity);
+      steps.add(rank, capacity, nowNs());
     }
     safely(to -> to.addRank(rank, capacity));
   }
@@ -61,7 +61,7 @@ final class AskedRouter implements VirtualSteps.Listener {
   void remove(RankId rank) {
     ranks.remove(rank);
     if (steps != null) {
-      steps.remove(rank);
+      steps.remove(rank, nowNs());
     }
     safely(to -> to.removeRank(rank));
   }
@@ -73,21 +73,28 @@ final class AskedRouter implements VirtualSteps.Listener {
 
   private void advance() {
     if (steps != null) {
-      steps.advance(setup.clockNs().getAsLong());
+      steps.advance(nowNs());
     }
   }
 
-  /** Now, or the time of the event that the router is told. It does not go back. */
+  private long nowNs() {
+    return setup.clockNs().getAsLong();
+  }
+
+  /** Now, or the time of the event that the router receives. It does not go back. */
   private long clockNs() {
-    long ns = eventNs == VirtualSteps.UNKNOWN ? setup.clockNs().getAsLong() : eventNs;
+    long ns = eventNs == VirtualSteps.UNKNOWN ? nowNs() : eventNs;
     lastNs = lastNs == VirtualSteps.UNKNOWN ? ns : Math.max(lastNs, ns);
     return lastNs;
   }
 
   private void at(long ns, Consumer<FleetRouter> call) {
     eventNs = ns;
-    safely(call);
-    eventNs = VirtualSteps.UNKNOWN;
+    try {
+      safely(call);
+    } finally {
+      eventNs = VirtualSteps.UNKNOWN;
+    }
   }
 
   @Override
@@ -111,7 +118,7 @@ final class AskedRouter implements VirtualSteps.Listener {
    * @param tokens their number; 0 if its prompt is computed, and nothing else is known
    */
   void onActualTokens(long attempt, int tokens) {
-    long nowNs = setup.clockNs().getAsLong();
+    long nowNs = nowNs();
     if (steps != null && steps.onActualTokens(attempt, nowNs, tokens)) {
       return;
     }
@@ -125,18 +132,23 @@ final class AskedRouter implements VirtualSteps.Listener {
   /**
    * The actual request has ended.
    *
-   * @param firstNs when it had its first token, if that was not told; {@link VirtualSteps#UNKNOWN}
-   *     if not known
+   * @param firstNs when it had its first token, if that was not reported; {@link
+   *     VirtualSteps#UNKNOWN} if not known
    */
   void onActualEnd(long attempt, boolean success, long firstNs) {
-    long nowNs = setup.clockNs().getAsLong();
+    long nowNs = nowNs();
     if (steps == null || !steps.onActualEnd(attempt, nowNs, success, firstNs)) {
       onEnd(attempt, success, nowNs);
     }
   }
 
+  void onAlive(long attempt) {
+    advance();
+    safely(to -> to.onAlive(attempt));
+  }
+
   /** Calls the router; an exception is logged, so that it cannot affect the actual router. */
-  void safely(Consumer<FleetRouter> call) {
+  private void safely(Consumer<FleetRouter> call) {
     try {
       call.accept(router);
     } catch (RuntimeException e) {
@@ -179,7 +191,7 @@ final class AskedRouter implements VirtualSteps.Listener {
         RankId rank = placed.placement().rank();
         int uncached = ranks.placed(request, rank, this::onBlocks);
         if (steps != null) {
-          long nowNs = setup.clockNs().getAsLong();
+          long nowNs = nowNs();
           steps.placed(
               attempt, rank, nowNs, nowNs, request.inputTokens(), uncached, request.streams());
         }

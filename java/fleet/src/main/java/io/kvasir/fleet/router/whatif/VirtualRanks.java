@@ -115,7 +115,7 @@ final class VirtualRanks {
   /**
    * @param firstTokens times to the first token; null if they are not known
    */
-  WhatIfCounts counts(@Nullable FirstTokens firstTokens) {
+  WhatIfCounts counts(@Nullable FirstTokenTimes firstTokens) {
     return new WhatIfCounts(
         router,
         requests,

@@ -19,7 +19,6 @@ import io.kvasir.model.RankId;
 import io.kvasir.timing.ForwardPass;
 import io.kvasir.timing.StepModel;
 import io.kvasir.timing.StepTiming;
-import it.unimi.dsi.fastutil.longs.Long2ObjectOpenHashMap;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -52,7 +51,7 @@ public final class WhatIfRouter implements FleetRouter {
   private static final double PRIOR_WEIGHT = 2;
 
   /** The actual router learns from actual ranks. */
-  private static final VirtualSteps.Listener UNHEARD =
+  private static final VirtualSteps.Listener IGNORED =
       new VirtualSteps.Listener() {
         @Override
         public void onFirstToken(long attempt, long atNs) {}
@@ -69,11 +68,8 @@ public final class WhatIfRouter implements FleetRouter {
   private final VirtualRanks actualRanks;
   private final VirtualSteps actualSteps;
   private final @Nullable VirtualFleet fleet;
-  private final List<AskedRouter> others = new ArrayList<>();
+  private final AskedRouters others;
   private final Object lock = new Object();
-
-  /** The other policies' attempts, by the actual one. */
-  private final Long2ObjectOpenHashMap<long[]> attempts = new Long2ObjectOpenHashMap<>();
 
   /**
    * Wraps a router.
@@ -96,19 +92,20 @@ public final class WhatIfRouter implements FleetRouter {
     this.actualRanks = new VirtualRanks(actual.name(), setup);
     this.fleet = fleet;
     StepModel times = new StepModel(StepTiming.DEFAULT, PRIOR_WEIGHT);
-    this.actualSteps = new VirtualSteps(setup.tokensPerBlock(), times, true, UNHEARD);
+    this.actualSteps = new VirtualSteps(setup.tokensPerBlock(), times, true, IGNORED);
+    List<AskedRouter> asked = new ArrayList<>();
     for (FleetRouterProvider provider : others) {
       String missing = missing(provider);
       if (!missing.isEmpty()) {
         throw new IllegalArgumentException(
             provider.name() + " needs " + missing + ", which virtual ranks do not have");
       }
-      this.others.add(
+      asked.add(
           new AskedRouter(provider, args.apply(provider), setup, fleet == null ? times : null));
     }
+    this.others = new AskedRouters(asked, nowNs());
     for (int i = 0; fleet != null && i < fleet.ranks(); i++) {
-      RankId rank = VirtualFleet.rank(i);
-      this.others.forEach(other -> other.add(rank, fleet.capacity(setup.tokensPerBlock())));
+      this.others.addRank(VirtualFleet.rank(i), fleet.capacity(setup.tokensPerBlock()));
     }
   }
 
@@ -143,7 +140,7 @@ public final class WhatIfRouter implements FleetRouter {
         actualSteps.advance(nowNs());
         counts.add(actualRanks.counts(actualSteps.firstTokens()));
       }
-      others.forEach(other -> counts.add(other.counts()));
+      counts.addAll(others.counts());
       return counts;
     }
   }
@@ -155,21 +152,17 @@ public final class WhatIfRouter implements FleetRouter {
 
   @Override
   public boolean readsTokens(FleetRequest request) {
-    return actual.readsTokens(request)
-        || others.stream().anyMatch(other -> other.readsTokens(request));
+    return actual.readsTokens(request) || others.readTokens(request);
   }
 
   @Override
   public RouteOutcome route(FleetRequest request) {
     long arrivedNs = nowNs();
     RouteOutcome outcome = actual.route(request);
-    long[] placed = new long[others.size()];
     nameBlocks(request);
-    FleetRequest asked = fleet == null ? request : request.anywhere();
+    long[] placed;
     synchronized (lock) {
-      for (int i = 0; i < placed.length; i++) {
-        placed[i] = others.get(i).placeOrNot(asked);
-      }
+      placed = others.place(fleet == null ? request : request.anywhere());
     }
     if (outcome instanceof RouteOutcome.Waiting waiting) {
       return new RouteOutcome.Waiting(settled(request, arrivedNs, waiting.outcome(), placed));
@@ -219,14 +212,15 @@ public final class WhatIfRouter implements FleetRouter {
   private void settle(
       FleetRequest request, long arrivedNs, @Nullable RouteOutcome outcome, long[] placed) {
     synchronized (lock) {
+      others.stale(nowNs()).forEach(attempt -> finish(attempt, false));
       if (outcome instanceof RouteOutcome.Placed actually) {
-        attempts.put(actually.placement().attempt(), placed);
+        others.begin(actually.placement().attempt(), placed, nowNs());
         if (countsActual()) {
           countActual(request, arrivedNs, actually.placement());
         }
       } else {
         actualRanks.refused();
-        end(placed, false, VirtualSteps.UNKNOWN);
+        others.drop(placed);
       }
     }
   }
@@ -254,30 +248,19 @@ public final class WhatIfRouter implements FleetRouter {
     return setup.clockNs().getAsLong();
   }
 
-  /** Tells all of the actual request's tokens; 0 says that its prompt is computed. */
-  private void tell(long attempt, int tokens) {
+  /** Passes on the actual request's tokens; 0 says that its prompt is computed. */
+  private void passOn(long attempt, int tokens) {
     synchronized (lock) {
       actualSteps.onActualTokens(attempt, nowNs(), tokens);
-      forEachPlaced(attempts.get(attempt), (other, own) -> other.onActualTokens(own, tokens));
+      others.onTokens(attempt, tokens, nowNs());
     }
   }
 
-  private void end(long @Nullable [] placed, boolean success, long firstNs) {
-    forEachPlaced(placed, (other, own) -> other.onActualEnd(own, success, firstNs));
-  }
-
-  /** A call about an attempt of another router. */
-  private interface AttemptCall {
-    void on(AskedRouter router, long attempt);
-  }
-
-  /** Calls every other router that placed the request. */
-  private void forEachPlaced(long @Nullable [] placed, AttemptCall call) {
-    for (int i = 0; placed != null && i < placed.length; i++) {
-      if (placed[i] != 0) {
-        call.on(others.get(i), placed[i]);
-      }
-    }
+  private void finish(long attempt, boolean success) {
+    long nowNs = nowNs();
+    long firstNs = actualSteps.firstNs(attempt, nowNs);
+    actualSteps.onActualEnd(attempt, nowNs, success, firstNs);
+    others.finish(attempt, success, firstNs);
   }
 
   @Override
@@ -288,14 +271,14 @@ public final class WhatIfRouter implements FleetRouter {
   @Override
   public boolean onTokens(long attempt, int tokens) {
     boolean inFlight = actual.onTokens(attempt, tokens);
-    tell(attempt, tokens);
+    passOn(attempt, tokens);
     return inFlight;
   }
 
   @Override
   public boolean onPrefillDone(long attempt) {
     boolean inFlight = actual.onPrefillDone(attempt);
-    tell(attempt, 0);
+    passOn(attempt, 0);
     return inFlight;
   }
 
@@ -314,7 +297,7 @@ public final class WhatIfRouter implements FleetRouter {
   public boolean onAlive(long attempt) {
     boolean inFlight = actual.onAlive(attempt);
     synchronized (lock) {
-      forEachPlaced(attempts.get(attempt), (other, own) -> other.safely(to -> to.onAlive(own)));
+      others.onAlive(attempt, nowNs());
     }
     return inFlight;
   }
@@ -323,10 +306,7 @@ public final class WhatIfRouter implements FleetRouter {
   public boolean onFinished(long attempt, boolean success) {
     boolean inFlight = actual.onFinished(attempt, success);
     synchronized (lock) {
-      long nowNs = nowNs();
-      long firstNs = actualSteps.firstNs(attempt, nowNs);
-      actualSteps.onActualEnd(attempt, nowNs, success, firstNs);
-      end(attempts.remove(attempt), success, firstNs);
+      finish(attempt, success);
     }
     return inFlight;
   }
@@ -337,8 +317,8 @@ public final class WhatIfRouter implements FleetRouter {
     synchronized (lock) {
       if (countsActual()) {
         actualRanks.add(rank, capacity.totalKvBlocks());
-        actualSteps.add(rank, capacity);
-        others.forEach(other -> other.add(rank, capacity));
+        actualSteps.add(rank, capacity, nowNs());
+        others.addRank(rank, capacity);
       }
     }
     return added;
@@ -350,8 +330,8 @@ public final class WhatIfRouter implements FleetRouter {
     synchronized (lock) {
       if (countsActual()) {
         actualRanks.remove(rank);
-        actualSteps.remove(rank);
-        others.forEach(other -> other.remove(rank));
+        actualSteps.remove(rank, nowNs());
+        others.removeRank(rank);
       }
     }
     return removed;
@@ -390,6 +370,6 @@ public final class WhatIfRouter implements FleetRouter {
   @Override
   public void close() {
     actual.close();
-    others.forEach(other -> other.router.close());
+    others.close();
   }
 }

@@ -17,32 +17,36 @@ class VirtualStepsTest {
   private static final long MS = 1_000_000;
   private static final long SEED = Long.getLong("kvasir.test.seed", 5);
 
-  private final StepModel times = new StepModel(StepTiming.DEFAULT, 2);
+  private final StepModel model = new StepModel(StepTiming.DEFAULT, 2);
   private final List<String> events = new ArrayList<>();
+  private final List<Long> times = new ArrayList<>();
 
   private VirtualSteps steps(boolean learns) {
     VirtualSteps steps =
         new VirtualSteps(
             16,
-            times,
+            model,
             learns,
             new VirtualSteps.Listener() {
               @Override
               public void onFirstToken(long attempt, long atNs) {
                 events.add("first " + attempt);
+                times.add(atNs);
               }
 
               @Override
               public void onTokens(long attempt, int tokens, long atNs) {
                 events.add("tokens " + attempt);
+                times.add(atNs);
               }
 
               @Override
               public void onEnd(long attempt, boolean success, long atNs) {
                 events.add("end " + attempt);
+                times.add(atNs);
               }
             });
-    steps.add(RANK, new RankCapacity(1_000, 0));
+    steps.add(RANK, new RankCapacity(1_000, 0), 0);
     return steps;
   }
 
@@ -51,7 +55,7 @@ class VirtualStepsTest {
   }
 
   private double promptMs() {
-    return times.promptMs(1_000, 0, 1);
+    return model.promptMs(1_000, 0, 1);
   }
 
   @Test
@@ -98,21 +102,71 @@ class VirtualStepsTest {
   }
 
   @Test
-  void requestsOfARemovedRankEndWithTheActualOnes() {
+  void requestsOfARemovedRankRunToTheirEnds() {
     VirtualSteps steps = steps(false);
     place(steps, 1, 0, 1_000);
     steps.advance(50 * MS);
     place(steps, 2, 60, 1_000); // computed
     place(steps, 3, 61, 1_000); // waits
-    steps.remove(RANK);
+    steps.remove(RANK, 62 * MS);
+    place(steps, 4, 63, 1_000); // is not followed
     steps.advance(10_000 * MS);
-    assertThat(events).containsExactly("first 1");
+    assertThat(events).containsExactly("first 1", "first 2", "first 3");
     for (long i = 1; i <= 3; i++) {
       assertThat(steps.onActualEnd(i, 20_000 * MS, true, VirtualSteps.UNKNOWN)).isTrue();
       assertThat(events).endsWith("end " + i);
     }
-    place(steps, 4, 30_000, 1_000);
-    assertThat(steps.onActualEnd(4, 30_000 * MS, true, VirtualSteps.UNKNOWN)).isFalse();
+    assertThat(steps.onActualEnd(4, 20_000 * MS, true, VirtualSteps.UNKNOWN)).isFalse();
+    steps.add(RANK, new RankCapacity(1_000, 0), 30_000 * MS);
+    place(steps, 5, 30_000, 1_000);
+    steps.advance(31_000 * MS);
+    assertThat(events).endsWith("first 5");
+  }
+
+  @Test
+  void eventsOfAllWorkersComeInTheOrderOfTime() {
+    Random random = new Random(SEED);
+    VirtualSteps steps = steps(false);
+    for (int worker = 2; worker <= 5; worker++) {
+      steps.add(new RankId(worker, 0), new RankCapacity(1_000, 0), 0);
+    }
+    for (long attempt = 1; attempt <= 400; attempt++) {
+      long atNs = attempt * 7 * MS;
+      RankId rank = new RankId(1 + random.nextInt(5), 0);
+      steps.placed(attempt, rank, atNs, atNs, 500, 1 + random.nextInt(500), true);
+      if (attempt > 40) {
+        steps.onActualTokens(attempt - 40, atNs, 1);
+        steps.onActualEnd(attempt - 40, atNs, random.nextInt(5) > 0, VirtualSteps.UNKNOWN);
+      }
+    }
+    assertThat(times).hasSizeGreaterThan(400).isSorted();
+  }
+
+  @Test
+  void requestsThatNeverGetATokenCountWithTheTimeThatTheyWaited() {
+    VirtualSteps steps = steps(false);
+    place(steps, 1, 0, 16_000); // fills the pool
+    place(steps, 2, 0, 16_000);
+    steps.onActualTokens(2, 10 * MS, 1);
+    steps.onActualEnd(2, 7_000 * MS, false, VirtualSteps.UNKNOWN); // cut off
+    place(steps, 3, 0, 16_000);
+    steps.onActualEnd(3, 9_000 * MS, false, VirtualSteps.UNKNOWN); // had no token
+    assertThat(events).containsExactly("first 1", "end 2", "end 3");
+    assertThat(steps.firstTokens().quantileMs(1)).isBetween(6_900.0, 7_100.0);
+  }
+
+  @Test
+  void firstTokensThatComeAsExpectedButForNoiseTeachNoOtherTimes() {
+    Random random = new Random(SEED);
+    VirtualSteps steps = steps(true);
+    double before = promptMs();
+    for (int i = 1; i <= 2_000; i++) {
+      place(steps, i, i * 10_000L, 1_000);
+      double ms = before * Math.exp(0.2 * random.nextGaussian());
+      steps.onActualTokens(i, i * 10_000 * MS + Math.round(ms * MS), 1);
+      steps.onActualEnd(i, (i * 10_000L + 3_000) * MS, true, VirtualSteps.UNKNOWN);
+    }
+    assertThat(promptMs()).isBetween(0.97 * before, 1.03 * before);
   }
 
   @Test
@@ -162,10 +216,10 @@ class VirtualStepsTest {
       switch (random.nextInt(20)) {
         case 0 -> {
           RankId rank = new RankId(random.nextInt(3), random.nextInt(2));
-          steps.add(rank, new RankCapacity(random.nextInt(3) * 400L, 0));
+          steps.add(rank, new RankCapacity(random.nextInt(3) * 400L, 0), nowMs * MS);
           ranks.add(rank);
         }
-        case 1 -> steps.remove(ranks.get(random.nextInt(ranks.size())));
+        case 1 -> steps.remove(ranks.get(random.nextInt(ranks.size())), nowMs * MS);
         case 2 -> steps.advance(nowMs * MS);
         case 3, 4, 5, 6, 7, 8, 9 -> {
           RankId rank = ranks.get(random.nextInt(ranks.size()));

@@ -1,7 +1,7 @@
 package io.kvasir.fleet.router.whatif;
 
 /** Quantiles of times to the first token, within 1 %. Not thread-safe; its memory is fixed. */
-final class FirstTokens {
+final class FirstTokenTimes {
 
   private static final double LEAST_MS = 0.01;
   private static final double STEP = StrictMath.log(1.02);

@@ -126,7 +126,8 @@ public final class Gateway implements AutoCloseable {
                 times.tokensTimeoutMs(), TOKENS_CACHE_BYTES, models, times.clockNs()),
             transfers,
             settings.proxy(),
-            new AdmissionQueue(pressure.maxRunningRequests(), pressure.maxQueuedRequests()),
+            new AdmissionQueue(
+                pressure.maxRunningRequests(), pressure.maxQueuedRequests(), System::nanoTime),
             new RetryBudget(pressure.retryReserve()),
             settings.bodyBudget(),
             threads,

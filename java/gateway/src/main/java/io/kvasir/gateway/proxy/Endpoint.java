@@ -41,10 +41,14 @@ enum Endpoint {
 
   private final String path;
   private final boolean generates;
+  private final String id;
+  private final String posted;
 
   Endpoint(String path, boolean generates) {
     this.path = path;
     this.generates = generates;
+    this.id = name().toLowerCase(Locale.ROOT);
+    this.posted = "POST " + path;
   }
 
   /** The path; the prefix of all paths of {@link #OTHER}. */
@@ -54,7 +58,12 @@ enum Endpoint {
 
   /** The name in metrics and logs. */
   String id() {
-    return name().toLowerCase(Locale.ROOT);
+    return id;
+  }
+
+  /** The name of its spans, which nearly always are of requests with this method. */
+  String posted() {
+    return posted;
   }
 
   /** Whether its requests have a prompt and an answer, so that a fleet router places them. */

@@ -34,6 +34,9 @@ final class RequestTrace {
 
   private static final TextMapPropagator FIELDS = W3CTraceContextPropagator.getInstance();
 
+  /** The field that names the client's span. */
+  private static final String PARENT = "traceparent";
+
   private static final TextMapGetter<Headers> GETTER =
       new TextMapGetter<>() {
         @Override
@@ -44,7 +47,10 @@ final class RequestTrace {
 
   private final Tracer tracer;
   private final Span request;
+
+  /** Where the parts of the request begin; the root if nothing is recorded. */
   private final Context within;
+
   private Span step = Span.getInvalid();
   private Span prefill = Span.getInvalid();
   private Span answer = Span.getInvalid();
@@ -55,7 +61,7 @@ final class RequestTrace {
   private RequestTrace(Tracer tracer, Span request) {
     this.tracer = tracer;
     this.request = request;
-    this.within = Context.root().with(request);
+    this.within = request.isRecording() ? Context.root().with(request) : Context.root();
   }
 
   /**
@@ -68,12 +74,15 @@ final class RequestTrace {
    */
   static RequestTrace begin(
       Tracer tracer, Exchange exchange, @Nullable Endpoint endpoint, String path, String id) {
-    String target = endpoint == null || endpoint == Endpoint.OTHER ? "" : " " + endpoint.path();
+    Context parent = Context.root();
+    if (exchange.headers().get(PARENT) != null) {
+      parent = FIELDS.extract(parent, exchange.headers(), GETTER);
+    }
     Span request =
         tracer
-            .spanBuilder(exchange.method() + target)
+            .spanBuilder(name(exchange.method(), endpoint))
             .setSpanKind(SpanKind.SERVER)
-            .setParent(FIELDS.extract(Context.root(), exchange.headers(), GETTER))
+            .setParent(parent)
             .startSpan();
     if (request.isRecording()) {
       request.setAttribute("http.request.method", exchange.method());
@@ -82,6 +91,13 @@ final class RequestTrace {
       request.setAttribute("gen_ai.request.id", id);
     }
     return new RequestTrace(tracer, request);
+  }
+
+  private static String name(String method, @Nullable Endpoint endpoint) {
+    if (endpoint == null || endpoint == Endpoint.OTHER) {
+      return method;
+    }
+    return method.equals("POST") ? endpoint.posted() : method + " " + endpoint.path();
   }
 
   /** The trace's id in hexadecimal; empty if the request has none. */

@@ -139,7 +139,7 @@ final class Turn {
     cancel();
     if (inService) {
       inService = false;
-      admission.leave();
+      admission.leave(tenant);
     }
   }
 }

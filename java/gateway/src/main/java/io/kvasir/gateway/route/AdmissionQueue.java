@@ -1,9 +1,15 @@
 package io.kvasir.gateway.route;
 
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
+import java.util.Iterator;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,12 +22,17 @@ import org.jspecify.annotations.Nullable;
  * least start is next. So tenants that always have requests here start equally many tokens, and a
  * tenant that has had less than that starts next, however many requests of others wait.
  *
+ * <p>No tenant takes all places while others were here within a minute and now have no request: a
+ * place is kept for each of them, up to a quarter of all. Only a tenant without a running request
+ * starts one in a kept place. So a tenant that sends now and then need not wait for the end of
+ * another one's long requests.
+ *
  * <p>A tenant may have as many requests in the queue as there are places left, so that a single one
  * fills half of the queue. Beyond that, a request takes the place of the latest one of the tenant
  * with most, if that has more even then: tenants that fill the queue have equally many places, give
  * or take one.
  *
- * <p>Thread-safe. Calls are O(tenants), except that withdrawing is O(queue).
+ * <p>Thread-safe. Calls are O(1) while nothing waits, else O(tenants); withdrawing is O(queue).
  */
 public final class AdmissionQueue {
 
@@ -30,6 +41,12 @@ public final class AdmissionQueue {
 
   /** The most tokens that count of one request, so that no tenant waits for ever behind one. */
   private static final long MAX_TOKENS = 131_072;
+
+  /** The part of the places that is kept at most is one in so many. */
+  private static final int ONE_KEPT_IN = 4;
+
+  /** For how long a place is kept for a tenant that has no request. */
+  private static final long KEPT_NS = 60_000_000_000L;
 
   /** The outcome of an arrival. */
   public enum Outcome {
@@ -43,9 +60,13 @@ public final class AdmissionQueue {
 
   private final int maxRunning;
   private final int maxQueued;
+  private final LongSupplier clockNs;
 
   // Guarded by this.
   private final Map<String, Flow> flows = new LinkedHashMap<>();
+
+  /** Tenants for which a place is kept, those first that have had no request for longest. */
+  private final Set<Flow> idle = new LinkedHashSet<>();
 
   /** The start of the request that was started last. */
   private long lastStart;
@@ -56,17 +77,23 @@ public final class AdmissionQueue {
   /** A request that waits. */
   private record Waiting(long tokens, Runnable start, Runnable displaced) {}
 
-  /** The requests of a tenant that wait. Without any, it stays while its start is to come. */
+  /** A tenant. Without requests, it stays while it is idle or while its start is to come. */
   private static final class Flow {
 
     private final String tenant;
     private final Deque<Waiting> waiting = new ArrayDeque<>();
+    private int running;
+    private long idleNs;
 
-    /** The start of its first request. */
+    /** The start of its first waiting request. */
     private long start;
 
     Flow(String tenant) {
       this.tenant = tenant;
+    }
+
+    boolean isEmpty() {
+      return running == 0 && waiting.isEmpty();
     }
   }
 
@@ -75,10 +102,12 @@ public final class AdmissionQueue {
    *
    * @param maxRunning requests served at a time, at least 1
    * @param maxQueued requests that may wait, at least 0
+   * @param clockNs the time in nanoseconds
    */
-  public AdmissionQueue(int maxRunning, int maxQueued) {
+  public AdmissionQueue(int maxRunning, int maxQueued, LongSupplier clockNs) {
     this.maxRunning = maxRunning;
     this.maxQueued = maxQueued;
+    this.clockNs = clockNs;
   }
 
   /**
@@ -94,34 +123,40 @@ public final class AdmissionQueue {
    */
   public Outcome arrive(String tenant, long tokens, Runnable start, Runnable displaced) {
     long counted = Math.max(MIN_TOKENS, Math.min(tokens, MAX_TOKENS));
-    Waiting arrived = new Waiting(counted, start, displaced);
-    Waiting other = null;
-    synchronized (this) {
-      if (running < maxRunning) {
-        running++;
-        return Outcome.ADMITTED;
-      }
-      int own = tenant.isEmpty() ? 0 : waiting(tenant);
-      if (own >= maxQueued - queued) {
-        other = displace(own + 1);
-        if (other == null) {
-          return Outcome.REFUSED;
-        }
-      }
-      Flow flow = flows.computeIfAbsent(tenant, Flow::new);
-      flow.start = Math.max(flow.start, lastStart);
-      flow.waiting.add(arrived);
-      queued++;
+    List<Runnable> actions = new ArrayList<>(0);
+    Outcome outcome = arrive(tenant, new Waiting(counted, start, displaced), actions);
+    actions.forEach(Runnable::run);
+    return outcome;
+  }
+
+  private synchronized Outcome arrive(String tenant, Waiting arrived, List<Runnable> actions) {
+    forgetIdle();
+    start(actions); // in places that were kept
+    Flow flow = flows.computeIfAbsent(tenant, Flow::new);
+    idle.remove(flow);
+    if (mayStart(flow)) {
+      flow.running++;
+      running++;
+      return Outcome.ADMITTED;
     }
-    if (other != null) {
-      other.displaced().run();
+    int own = tenant.isEmpty() ? 0 : flow.waiting.size();
+    if (own >= maxQueued - queued) {
+      Waiting other = displace(own + 1);
+      if (other == null) {
+        settle(flow);
+        return Outcome.REFUSED;
+      }
+      actions.add(other.displaced());
     }
+    flow.start = Math.max(flow.start, lastStart);
+    flow.waiting.add(arrived);
+    queued++;
     return Outcome.WAITS;
   }
 
-  private int waiting(String tenant) {
-    Flow flow = flows.get(tenant);
-    return flow == null ? 0 : flow.waiting.size();
+  private boolean mayStart(Flow flow) {
+    int kept = flow.running == 0 ? 0 : Math.min(idle.size(), maxRunning / ONE_KEPT_IN);
+    return running < maxRunning - kept;
   }
 
   /** Removes the latest request of the tenant with most, if it has more than a number. */
@@ -149,48 +184,107 @@ public final class AdmissionQueue {
     for (Flow flow : flows.values()) {
       if (flow.waiting.removeIf(each -> each.start().equals(start))) {
         queued--;
-        forgetEmpty();
+        settle(flow);
+        forgetPast();
         return true;
       }
     }
     return false;
   }
 
-  /** Forgets tenants of whose past nothing follows for their next request. */
-  private void forgetEmpty() {
+  /** A tenant without requests is idle from now on. */
+  private void settle(Flow flow) {
+    if (!flow.isEmpty()) {
+      return;
+    }
+    if (!flow.tenant.isEmpty()) {
+      flow.idleNs = clockNs.getAsLong();
+      idle.add(flow);
+    } else if (queued == 0) {
+      flows.remove(flow.tenant);
+    }
+  }
+
+  private void forgetIdle() {
+    if (idle.isEmpty()) {
+      return;
+    }
+    long nowNs = clockNs.getAsLong();
+    for (Iterator<Flow> each = idle.iterator(); each.hasNext(); ) {
+      Flow flow = each.next();
+      if (nowNs - flow.idleNs < KEPT_NS) {
+        return;
+      }
+      each.remove();
+      if (flow.start <= lastStart) {
+        flows.remove(flow.tenant);
+      }
+    }
+  }
+
+  /** Forgets what is without effect on the next requests. */
+  private void forgetPast() {
     if (queued == 0) {
       lastStart = 0;
-      flows.clear();
-    } else {
-      flows.values().removeIf(flow -> flow.waiting.isEmpty() && flow.start <= lastStart);
+      flows.values().forEach(flow -> flow.start = 0);
+    }
+    flows
+        .values()
+        .removeIf(flow -> flow.isEmpty() && flow.start <= lastStart && !idle.contains(flow));
+  }
+
+  /**
+   * A request that was admitted is over. Those start that there is room for.
+   *
+   * @param tenant whose it was
+   */
+  public void leave(String tenant) {
+    List<Runnable> actions = new ArrayList<>(1);
+    leave(tenant, actions);
+    actions.forEach(Runnable::run);
+  }
+
+  private synchronized void leave(String tenant, List<Runnable> actions) {
+    Flow flow = flows.get(tenant);
+    if (flow == null || flow.running == 0) {
+      throw new IllegalStateException("no request of tenant '" + tenant + "' is in service");
+    }
+    flow.running--;
+    running--;
+    settle(flow);
+    forgetIdle();
+    start(actions);
+  }
+
+  /** Starts the requests that there is room for. */
+  private void start(List<Runnable> actions) {
+    boolean any = false;
+    for (Flow first = next(); first != null; first = next()) {
+      Waiting next = first.waiting.remove();
+      queued--;
+      first.running++;
+      running++;
+      lastStart = first.start;
+      first.start += next.tokens();
+      actions.add(next.start());
+      any = true;
+    }
+    if (any) {
+      forgetPast();
     }
   }
 
-  /** A request that was admitted is over. The next one starts. */
-  public void leave() {
-    Runnable next = next();
-    if (next != null) {
-      next.run();
+  private @Nullable Flow next() {
+    if (queued == 0 || running == maxRunning) {
+      return null;
     }
-  }
-
-  private synchronized @Nullable Runnable next() {
     Flow first = null;
     for (Flow flow : flows.values()) {
-      if (!flow.waiting.isEmpty() && (first == null || isBefore(flow, first))) {
+      if (!flow.waiting.isEmpty() && mayStart(flow) && (first == null || isBefore(flow, first))) {
         first = flow;
       }
     }
-    if (first != null) {
-      Waiting next = first.waiting.remove();
-      queued--;
-      lastStart = first.start;
-      first.start += next.tokens();
-      forgetEmpty();
-      return next.start();
-    }
-    running--;
-    return null;
+    return first;
   }
 
   private static boolean isBefore(Flow one, Flow other) {

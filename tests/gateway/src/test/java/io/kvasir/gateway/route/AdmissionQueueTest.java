@@ -3,27 +3,57 @@ package io.kvasir.gateway.route;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.kvasir.gateway.route.AdmissionQueue.Outcome;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
+import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
 /** Which requests start next. */
 class AdmissionQueueTest {
 
+  private static final long SEED = Long.getLong("kvasir.test.seed", 11);
+  private static final long SECOND = 1_000_000_000;
+
   private final List<String> started = new ArrayList<>();
   private final List<String> displaced = new ArrayList<>();
 
+  /** The tenants of the requests in service. */
+  private final Deque<String> running = new ArrayDeque<>();
+
+  private long nowNs;
+
+  private AdmissionQueue queue(int running, int queued) {
+    return new AdmissionQueue(running, queued, () -> nowNs);
+  }
+
   private Outcome arrive(AdmissionQueue queue, String tenant, long tokens, String name) {
-    return queue.arrive(tenant, tokens, () -> started.add(name), () -> displaced.add(name));
+    Runnable start =
+        () -> {
+          started.add(name);
+          running.add(tenant);
+        };
+    Outcome outcome = queue.arrive(tenant, tokens, start, () -> displaced.add(name));
+    if (outcome == Outcome.ADMITTED) {
+      running.add(tenant);
+    }
+    return outcome;
   }
 
   /** A queue whose only place is taken. */
-  private static AdmissionQueue full(int queued) {
-    AdmissionQueue queue = new AdmissionQueue(1, queued);
-    assertThat(queue.arrive("", 1, () -> {}, () -> {})).isEqualTo(Outcome.ADMITTED);
+  private AdmissionQueue full(int queued) {
+    AdmissionQueue queue = queue(1, queued);
+    assertThat(arrive(queue, "", 1, "first")).isEqualTo(Outcome.ADMITTED);
     return queue;
+  }
+
+  /** The request that has been in service for longest is over. */
+  private void leave(AdmissionQueue queue) {
+    queue.leave(running.remove());
   }
 
   @Test
@@ -36,8 +66,9 @@ class AdmissionQueueTest {
     assertThat(arrive(queue, "", 1, "e")).isEqualTo(Outcome.REFUSED);
     assertThat(queue.queued()).isEqualTo(4);
     for (int i = 0; i < 5; i++) {
-      queue.leave();
+      leave(queue);
     }
+    assertThat(running).isEmpty();
     assertThat(started).containsExactly("a", "b", "c", "d");
     assertThat(queue.queued()).isZero();
     assertThat(queue.running()).isZero();
@@ -54,7 +85,7 @@ class AdmissionQueueTest {
           }
         });
     for (int i = 0; i < 2_000; i++) {
-      queue.leave();
+      leave(queue);
     }
     Map<String, Long> sums = new HashMap<>();
     started.forEach(tenant -> sums.merge(tenant, Math.max(128, tokens.get(tenant)), Long::sum));
@@ -71,8 +102,8 @@ class AdmissionQueueTest {
       arrive(queue, "burst", 100_000, "burst");
     }
     arrive(queue, "other", 1_000, "other");
-    queue.leave();
-    queue.leave();
+    leave(queue);
+    leave(queue);
     assertThat(started).contains("other");
   }
 
@@ -84,11 +115,11 @@ class AdmissionQueueTest {
     }
     for (int i = 0; i < 200; i++) {
       for (int each = 0; each < 4; each++) {
-        queue.leave();
+        leave(queue);
         arrive(queue, "flood", 100, "flood");
       }
       arrive(queue, "calm", 100, "calm " + i);
-      queue.leave();
+      leave(queue);
       assertThat(started.get(started.size() - 1)).isEqualTo("calm " + i);
     }
   }
@@ -101,7 +132,7 @@ class AdmissionQueueTest {
     }
     List.of("a", "b", "c").forEach(name -> arrive(queue, name, 100, name));
     for (int i = 0; i < 400; i++) {
-      queue.leave();
+      leave(queue);
       String last = started.get(started.size() - 1);
       arrive(queue, last, 100, last);
     }
@@ -139,7 +170,7 @@ class AdmissionQueueTest {
     assertThat(places).hasSize(10);
     assertThat(places.values()).allSatisfy(each -> assertThat(each).isBetween(9, 11));
     while (queue.running() > 0) {
-      queue.leave();
+      leave(queue);
     }
     assertThat(started).hasSize(places.values().stream().mapToInt(Integer::intValue).sum());
     assertThat(queue.queued()).isZero();
@@ -159,7 +190,7 @@ class AdmissionQueueTest {
     assertThat(arrive(queue, "a", 1, "a4")).isEqualTo(Outcome.REFUSED);
     assertThat(arrive(queue, "e", 1, "e1")).as("each has one").isEqualTo(Outcome.REFUSED);
     while (queue.running() > 0) {
-      queue.leave();
+      leave(queue);
     }
     assertThat(started).containsExactlyInAnyOrder("a1", "b1", "c1", "d1");
   }
@@ -167,15 +198,136 @@ class AdmissionQueueTest {
   @Test
   void aRequestThatIsWithdrawnDoesNotStart() {
     AdmissionQueue queue = full(10);
-    Runnable first = () -> started.add("first");
-    queue.arrive("a", 1, first, () -> {});
+    Runnable withdrawn = () -> started.add("withdrawn");
+    queue.arrive("a", 1, withdrawn, () -> {});
     arrive(queue, "b", 1, "second");
-    assertThat(queue.withdraw(first)).isTrue();
-    assertThat(queue.withdraw(first)).isFalse();
+    assertThat(queue.withdraw(withdrawn)).isTrue();
+    assertThat(queue.withdraw(withdrawn)).isFalse();
     assertThat(queue.queued()).isEqualTo(1);
-    queue.leave();
-    queue.leave();
+    leave(queue);
+    leave(queue);
     assertThat(started).containsExactly("second");
     assertThat(queue.running()).isZero();
+  }
+
+  @Test
+  void aPlaceIsKeptForATenantThatWasHereWithinAMinute() {
+    AdmissionQueue queue = queue(8, 100);
+    arrive(queue, "calm", 1, "calm 1");
+    leave(queue);
+    for (int i = 0; i < 10; i++) {
+      arrive(queue, "flood", 1, "flood " + i);
+    }
+    assertThat(queue.running()).isEqualTo(7);
+    assertThat(arrive(queue, "calm", 1, "calm 2")).isEqualTo(Outcome.ADMITTED);
+    assertThat(queue.running()).isEqualTo(8);
+    queue.leave("calm");
+    running.removeLast();
+    assertThat(queue.running()).as("kept again").isEqualTo(7);
+    nowNs += 59 * SECOND;
+    leave(queue);
+    assertThat(queue.running()).isEqualTo(7);
+    nowNs += 2 * SECOND;
+    leave(queue);
+    assertThat(queue.running()).as("free for all").isEqualTo(8);
+    assertThat(arrive(queue, "calm", 1, "calm 3")).isEqualTo(Outcome.WAITS);
+    leave(queue);
+    assertThat(started).as("as the next one").endsWith("calm 3");
+  }
+
+  @Test
+  void atMostAQuarterOfThePlacesIsKept() {
+    AdmissionQueue queue = queue(8, 100);
+    for (int i = 0; i < 20; i++) {
+      arrive(queue, "tenant " + i, 1, "tenant " + i);
+      leave(queue);
+    }
+    for (int i = 0; i < 10; i++) {
+      arrive(queue, "flood", 1, "flood " + i);
+    }
+    assertThat(queue.running()).isEqualTo(6);
+    assertThat(arrive(queue, "tenant 1", 1, "one")).isEqualTo(Outcome.ADMITTED);
+    assertThat(arrive(queue, "tenant 1", 1, "one")).isEqualTo(Outcome.WAITS);
+    assertThat(arrive(queue, "tenant 2", 1, "two")).isEqualTo(Outcome.ADMITTED);
+    assertThat(arrive(queue, "tenant 3", 1, "three")).isEqualTo(Outcome.WAITS);
+    AdmissionQueue three = queue(3, 100);
+    arrive(three, "calm", 1, "calm");
+    three.leave("calm");
+    for (int i = 0; i < 4; i++) {
+      arrive(three, "flood", 1, "flood");
+    }
+    assertThat(three.running()).as("a quarter of three is none").isEqualTo(3);
+  }
+
+  /** What a tenant has here, as the test counts it. */
+  private static final class Own {
+    final List<Runnable> waiting = new ArrayList<>();
+    int running;
+    long emptySinceNs = -1_000 * SECOND;
+  }
+
+  @Test
+  void nothingWaitsThatMayStart() {
+    System.out.println("seed " + SEED);
+    Random random = new Random(SEED);
+    for (int places : List.of(1, 3, 8, 33)) {
+      AdmissionQueue queue = queue(places, 60);
+      Map<String, Own> tenants = new TreeMap<>();
+      for (int step = 0; step < 20_000; step++) {
+        nowNs += random.nextInt(3) * SECOND / 2;
+        String tenant = "" + (char) ('a' + Math.min(random.nextInt(9), random.nextInt(9)));
+        Own own = tenants.computeIfAbsent(tenant, unused -> new Own());
+        if (random.nextInt(20) == 0 && !own.waiting.isEmpty()) {
+          assertThat(queue.withdraw(own.waiting.remove(0))).isTrue();
+          own.emptySinceNs = nowNs;
+          continue; // which starts nothing
+        }
+        if (own.running > 0 && random.nextBoolean()) {
+          own.running--;
+          own.emptySinceNs = nowNs;
+          queue.leave(tenant);
+        } else {
+          arrive(queue, tenant, own, random);
+        }
+        check(queue, tenants, places);
+      }
+    }
+  }
+
+  private void arrive(AdmissionQueue queue, String tenant, Own own, Random random) {
+    Runnable[] start = new Runnable[1];
+    start[0] =
+        () -> {
+          own.waiting.remove(start[0]);
+          own.running++;
+        };
+    own.waiting.add(start[0]);
+    switch (queue.arrive(
+        tenant, random.nextInt(5_000), start[0], () -> own.waiting.remove(start[0]))) {
+      case ADMITTED -> start[0].run();
+      case REFUSED -> own.waiting.remove(start[0]);
+      case WAITS -> {}
+    }
+    own.emptySinceNs = nowNs;
+  }
+
+  private void check(AdmissionQueue queue, Map<String, Own> tenants, int places) {
+    int running = tenants.values().stream().mapToInt(own -> own.running).sum();
+    int waiting = tenants.values().stream().mapToInt(own -> own.waiting.size()).sum();
+    long idle =
+        tenants.values().stream()
+            .filter(own -> own.running == 0 && own.waiting.isEmpty())
+            .filter(own -> nowNs - own.emptySinceNs < 60 * SECOND)
+            .count();
+    long kept = Math.min(idle, places / 4);
+    assertThat(queue.running()).isEqualTo(running).isLessThanOrEqualTo(places);
+    assertThat(queue.queued()).isEqualTo(waiting);
+    tenants.forEach(
+        (tenant, own) -> {
+          if (!own.waiting.isEmpty()) {
+            long free = places - running - (own.running == 0 ? 0 : kept);
+            assertThat(free).as(tenant).isLessThanOrEqualTo(0);
+          }
+        });
   }
 }

@@ -136,7 +136,7 @@ final class VirtualSteps {
       firstTokens.add((nowNs - on.oldestArrivalNs()) / NS_PER_MS); // or more
       return;
     }
-    StepWork toLearnFrom = learns && streams ? model.newWork() : null;
+    StepWork toLearnFrom = learns ? model.newWork() : null;
     Stay stay = new Stay(attempt, worker, on, arrivedNs, tokens, uncached, streams, toLearnFrom);
     stays.put(attempt, stay);
     worker.place(stay, nowNs);
@@ -199,6 +199,7 @@ final class VirtualSteps {
     }
     stay.success = success;
     stay.actualEndNs = nowNs;
+    learn(stay);
     long began = stay.actualFirstNs != UNKNOWN ? stay.actualFirstNs : firstNs;
     stay.runNs = began == UNKNOWN ? 0 : Math.max(0, nowNs - began);
     if (success) {
@@ -246,21 +247,26 @@ final class VirtualSteps {
 
   /**
    * Learns how long steps take, once from each request: when both first tokens have come; or when
-   * the actual one has come alone, if the steps were expected to take clearly longer than the whole
-   * wait. Each actual token that is merely earlier than the virtual one would pull times down.
+   * the actual one has come alone, or the whole answer, if the steps were expected to take clearly
+   * longer than all of that. Each actual token that is merely earlier than the virtual one would
+   * pull times down.
    */
   private void learn(Stay stay) {
-    if (stay.work == null || stay.learned || stay.actualFirstNs == UNKNOWN) {
+    long actualNs = stay.actualFirstNs;
+    if (actualNs == UNKNOWN && stay.success) {
+      actualNs = stay.actualEndNs; // at the latest
+    }
+    if (stay.work == null || stay.learned || actualNs == UNKNOWN) {
       return;
     }
     if (stay.firstNs != UNKNOWN) {
       stay.learned = true;
-      if (!stay.waited && stay.actualFirstNs > stay.startNs) {
+      if (stay.streams && stay.actualFirstNs > stay.startNs && !stay.waited) {
         model.learn(stay.work, (stay.actualFirstNs - stay.startNs) / NS_PER_MS);
       }
       return;
     }
-    double atMostMs = (stay.actualFirstNs - stay.arrivedNs) / NS_PER_MS;
+    double atMostMs = (actualNs - stay.arrivedNs) / NS_PER_MS;
     long stepTokens = stay.rank.stepTokens();
     work.clear();
     work.addPrompt(stay.uncached, stay.tokens - stay.uncached);

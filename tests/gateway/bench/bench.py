@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 
+READY_SECONDS = 120
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 
 
@@ -40,7 +41,8 @@ class Gateway:
             self.process = subprocess.Popen(command, stdout=output, stderr=output)
 
     def await_ready(self):
-        while self.process.poll() is None:
+        deadline = time.monotonic() + READY_SECONDS
+        while self.process.poll() is None and time.monotonic() < deadline:
             try:
                 connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=5)
                 connection.request("GET", "/ready")
@@ -50,7 +52,7 @@ class Gateway:
                 pass
             time.sleep(0.2)
         with open(self.log, encoding="utf-8") as log:
-            sys.exit(f"a gateway ended with status {self.process.returncode}: {log.read()}")
+            sys.exit(f"a gateway is not ready; status {self.process.poll()}: {log.read()}")
 
 
 def start_gateway(folder, options, processes):

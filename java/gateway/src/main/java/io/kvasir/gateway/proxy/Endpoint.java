@@ -61,7 +61,7 @@ enum Endpoint {
     return id;
   }
 
-  /** The name of its spans, which nearly always are of requests with this method. */
+  /** The name of the spans of its POST requests, which nearly all are. */
   String posted() {
     return posted;
   }

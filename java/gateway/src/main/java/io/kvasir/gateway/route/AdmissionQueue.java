@@ -11,6 +11,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Bounds the requests that a gateway serves at a time. Requests beyond that wait, up to a second
@@ -18,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Turns are those of start-time fair queueing (Goyal, Vin and Cheng, 1996) over the tokens that
  * are expected of requests. A tenant's next request has a start: where the tenant's request before
- * it ends, but not before the start of the request that was started last. The request with the
+ * it ends, but not before the least start when a request was started last. The request with the
  * least start is next. So tenants that always have requests here start equally many tokens, and a
  * tenant that has had less than that starts next, however many requests of others wait.
  *
@@ -36,13 +38,15 @@ import org.jspecify.annotations.Nullable;
  */
 public final class AdmissionQueue {
 
+  private static final Logger LOG = LoggerFactory.getLogger(AdmissionQueue.class);
+
   /** The least tokens that count of one request, so that short ones have no end of turns. */
   private static final long MIN_TOKENS = 128;
 
   /** The most tokens that count of one request, so that no tenant waits for ever behind one. */
   private static final long MAX_TOKENS = 131_072;
 
-  /** The part of the places that is kept at most is one in so many. */
+  /** At most one place in so many is kept. */
   private static final int ONE_KEPT_IN = 4;
 
   /** For how long a place is kept for a tenant that has no request. */
@@ -68,7 +72,7 @@ public final class AdmissionQueue {
   /** Tenants for which a place is kept, those first that have had no request for longest. */
   private final Set<Flow> idle = new LinkedHashSet<>();
 
-  /** The start of the request that was started last. */
+  /** The least start of the requests that waited when one was started last. */
   private long lastStart;
 
   private int running;
@@ -115,8 +119,8 @@ public final class AdmissionQueue {
    *
    * @param tenant whose it is; empty where there are no tenants
    * @param tokens tokens that are expected of it, at least 0
-   * @param start runs once if the request waits and may start, on the thread that made room; the
-   *     request must then {@link #leave}
+   * @param start runs once if the request waits and may start, on the thread whose call made that
+   *     possible; the request must then {@link #leave}
    * @param displaced runs once instead if the request must not wait any longer, because one of
    *     another tenant has its place; on the thread that calls this for the other one
    * @return what becomes of it
@@ -125,8 +129,19 @@ public final class AdmissionQueue {
     long counted = Math.max(MIN_TOKENS, Math.min(tokens, MAX_TOKENS));
     List<Runnable> actions = new ArrayList<>(0);
     Outcome outcome = arrive(tenant, new Waiting(counted, start, displaced), actions);
-    actions.forEach(Runnable::run);
+    run(actions);
     return outcome;
+  }
+
+  /** Runs all of them, also where one fails. */
+  private static void run(List<Runnable> actions) {
+    for (Runnable action : actions) {
+      try {
+        action.run();
+      } catch (RuntimeException e) {
+        LOG.warn("A request that waited cannot go on", e);
+      }
+    }
   }
 
   private synchronized Outcome arrive(String tenant, Waiting arrived, List<Runnable> actions) {
@@ -137,6 +152,9 @@ public final class AdmissionQueue {
     if (mayStart(flow)) {
       flow.running++;
       running++;
+      if (queued > 0) {
+        flow.start = Math.max(flow.start, lastStart) + arrived.tokens();
+      }
       return Outcome.ADMITTED;
     }
     int own = tenant.isEmpty() ? 0 : flow.waiting.size();
@@ -180,12 +198,21 @@ public final class AdmissionQueue {
    * @param start the action that it arrived with
    * @return false if the action has run or is about to; the request must then {@link #leave}
    */
-  public synchronized boolean withdraw(Runnable start) {
+  public boolean withdraw(Runnable start) {
+    List<Runnable> actions = new ArrayList<>(0);
+    boolean withdrawn = withdraw(start, actions);
+    run(actions);
+    return withdrawn;
+  }
+
+  private synchronized boolean withdraw(Runnable start, List<Runnable> actions) {
     for (Flow flow : flows.values()) {
       if (flow.waiting.removeIf(each -> each.start().equals(start))) {
         queued--;
         settle(flow);
         forgetPast();
+        forgetIdle();
+        start(actions);
         return true;
       }
     }
@@ -237,11 +264,12 @@ public final class AdmissionQueue {
    * A request that was admitted is over. Those start that there is room for.
    *
    * @param tenant whose it was
+   * @throws IllegalStateException if the tenant has no request in service
    */
   public void leave(String tenant) {
     List<Runnable> actions = new ArrayList<>(1);
     leave(tenant, actions);
-    actions.forEach(Runnable::run);
+    run(actions);
   }
 
   private synchronized void leave(String tenant, List<Runnable> actions) {
@@ -260,11 +288,11 @@ public final class AdmissionQueue {
   private void start(List<Runnable> actions) {
     boolean any = false;
     for (Flow first = next(); first != null; first = next()) {
+      lastStart = Math.max(lastStart, leastStart());
       Waiting next = first.waiting.remove();
       queued--;
       first.running++;
       running++;
-      lastStart = first.start;
       first.start += next.tokens();
       actions.add(next.start());
       any = true;
@@ -285,6 +313,17 @@ public final class AdmissionQueue {
       }
     }
     return first;
+  }
+
+  /** Of all that wait, those included that only kept places keep from starting. */
+  private long leastStart() {
+    long least = Long.MAX_VALUE;
+    for (Flow flow : flows.values()) {
+      if (!flow.waiting.isEmpty()) {
+        least = Math.min(least, flow.start);
+      }
+    }
+    return least;
   }
 
   private static boolean isBefore(Flow one, Flow other) {

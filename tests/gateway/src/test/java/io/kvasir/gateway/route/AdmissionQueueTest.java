@@ -259,6 +259,54 @@ class AdmissionQueueTest {
     assertThat(three.running()).as("a quarter of three is none").isEqualTo(3);
   }
 
+  @Test
+  void aTenantThatReturnsWaitsForFewTokensOfEachOther() {
+    System.out.println("seed " + SEED);
+    Random random = new Random(SEED);
+    AdmissionQueue queue = queue(8, 100_000);
+    Map<String, Integer> sizes =
+        Map.of("small", 1_000, "large", 100_000, "calm 1", 500, "calm 2", 500, "calm 3", 500);
+    Map<String, Long> begun = new HashMap<>();
+    List<String> inService = new ArrayList<>();
+    Map<String, Map<String, Long>> asking = new TreeMap<>();
+    int waited = 0;
+    for (int step = 0; step < 20_000; step++) {
+      String tenant = "calm " + (1 + random.nextInt(3));
+      if (step < 60) {
+        tenant = step % 2 == 0 ? "small" : "large";
+      } else if (random.nextInt(3) > 0 || asking.containsKey(tenant)) {
+        String over = inService.remove(random.nextInt(inService.size()));
+        queue.leave(over);
+        tenant = over.startsWith("calm") ? "" : over; // floods go on
+      }
+      if (!tenant.isEmpty()) {
+        Map<String, Long> before = new HashMap<>(begun);
+        String of = tenant;
+        Runnable start =
+            () -> {
+              inService.add(of);
+              begun.merge(of, (long) sizes.get(of), Long::sum);
+              if (asking.remove(of) != null) {
+                begun.forEach(
+                    (other, tokens) ->
+                        assertThat(tokens - before.getOrDefault(other, 0L))
+                            .as("%s before %s", other, of)
+                            .isLessThanOrEqualTo(3L * sizes.get(other) + 1_000));
+              }
+            };
+        if (tenant.startsWith("calm")) {
+          asking.put(tenant, before);
+        }
+        switch (queue.arrive(tenant, sizes.get(tenant), start, () -> {})) {
+          case ADMITTED -> start.run();
+          case WAITS -> waited += tenant.startsWith("calm") ? 1 : 0;
+          case REFUSED -> throw new AssertionError(tenant);
+        }
+      }
+    }
+    assertThat(waited).isGreaterThan(100);
+  }
+
   /** What a tenant has here, as the test counts it. */
   private static final class Own {
     final List<Runnable> waiting = new ArrayList<>();
@@ -280,7 +328,8 @@ class AdmissionQueueTest {
         if (random.nextInt(20) == 0 && !own.waiting.isEmpty()) {
           assertThat(queue.withdraw(own.waiting.remove(0))).isTrue();
           own.emptySinceNs = nowNs;
-          continue; // which starts nothing
+          check(queue, tenants, places);
+          continue;
         }
         if (own.running > 0 && random.nextBoolean()) {
           own.running--;

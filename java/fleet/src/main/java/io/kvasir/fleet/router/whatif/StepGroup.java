@@ -35,7 +35,7 @@ final class StepGroup {
   private static final long DEFAULT_STEP_TOKENS = 8_192;
 
   /** A request whose actual one has ended is given up if it waits for longer. */
-  private static final long PATIENCE_NS = 300_000_000_000L;
+  static final long PATIENCE_NS = 300_000_000_000L;
 
   private static final double NS_PER_MS = 1e6;
 
@@ -98,13 +98,14 @@ final class StepGroup {
   }
 
   /** Adds a rank, or changes its capacity. */
-  void add(RankId id, RankCapacity capacity) {
+  void add(RankId id, RankCapacity capacity, long nowNs) {
     Rank rank = ranks.computeIfAbsent(id, Rank::new);
     rank.removed = false;
     rank.capacityTokens =
         capacity.totalKvBlocks() == 0 ? Long.MAX_VALUE : capacity.totalKvBlocks() * tokensPerBlock;
     rank.stepTokens =
         capacity.maxNumBatchedTokens() == 0 ? DEFAULT_STEP_TOKENS : capacity.maxNumBatchedTokens();
+    wake(nowNs); // a prompt may have room now
   }
 
   /** Removes a rank, once the requests that it has are over. */

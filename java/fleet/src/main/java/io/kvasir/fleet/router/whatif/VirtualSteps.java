@@ -13,9 +13,9 @@ import java.util.TreeMap;
  * StepModel}, which learns from the actual first tokens. From its first token to its end, a request
  * takes as long as the actual one.
  *
- * <p>A request ends at the actual end at the earliest; without a first token if the actual request
- * fails, or if it waits for five minutes longer. Requests of a removed rank run on to their ends.
- * Not thread-safe. A call costs O(1) until something happens, which costs O(workers).
+ * <p>A request ends at the actual end at the earliest: at once if the actual request fails, and
+ * without a first token if it waits for five minutes longer. Requests of a removed rank run on to
+ * their ends. Not thread-safe. A call costs O(1) until something happens, which costs O(workers).
  */
 final class VirtualSteps {
 
@@ -79,7 +79,7 @@ final class VirtualSteps {
 
   /**
    * Times to the first token. Requests that end without one count with the time that they waited,
-   * unless the actual one had none either.
+   * unless the actual one had none either within five minutes.
    */
   FirstTokenTimes firstTokens() {
     return firstTokens;
@@ -88,9 +88,11 @@ final class VirtualSteps {
   /** Adds a rank, or changes its capacity. */
   void add(RankId id, RankCapacity capacity, long nowNs) {
     advance(nowNs);
-    workers
-        .computeIfAbsent(id.workerId(), unused -> new StepGroup(tokensPerBlock, model, progress))
-        .add(id, capacity);
+    StepGroup worker =
+        workers.computeIfAbsent(
+            id.workerId(), unused -> new StepGroup(tokensPerBlock, model, progress));
+    worker.add(id, capacity, nowNs);
+    changed(worker);
   }
 
   /** Removes a rank, which gets no further requests. */
@@ -238,8 +240,11 @@ final class VirtualSteps {
 
   private void end(Stay stay, long atNs) {
     stays.remove(stay.attempt);
-    if (stay.firstNs == UNKNOWN && (stay.success || stay.actualFirstNs != UNKNOWN)) {
-      firstTokens.add((atNs - stay.arrivedNs) / NS_PER_MS); // or more
+    long waitedNs = atNs - stay.arrivedNs;
+    boolean counts =
+        stay.success || stay.actualFirstNs != UNKNOWN || waitedNs >= StepGroup.PATIENCE_NS;
+    if (stay.firstNs == UNKNOWN && counts) {
+      firstTokens.add(waitedNs / NS_PER_MS); // or more
     }
     forgetIfEmpty(stay.group);
     listener.onEnd(stay.attempt, stay.success, atNs);

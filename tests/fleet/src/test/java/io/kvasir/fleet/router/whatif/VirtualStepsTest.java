@@ -124,6 +124,27 @@ class VirtualStepsTest {
   }
 
   @Test
+  void aPromptThatWaitsForBlocksStartsOnceTheRankHasMore() {
+    VirtualSteps steps = steps(false);
+    place(steps, 1, 0, 10_000); // and decodes
+    place(steps, 2, 1, 10_000); // the pool has 16,000 tokens
+    steps.advance(5_000 * MS);
+    assertThat(events).containsExactly("first 1");
+    steps.add(RANK, new RankCapacity(2_000, 0), 5_000 * MS);
+    steps.advance(6_000 * MS);
+    assertThat(events).containsExactly("first 1", "first 2");
+  }
+
+  @Test
+  void aRequestThatIsGivenUpAfterFiveMinutesCountsWithThem() {
+    VirtualSteps steps = steps(false);
+    place(steps, 1, 0, 16_000); // fills the pool
+    place(steps, 2, 0, 16_000);
+    steps.onActualEnd(2, 301_000 * MS, false, VirtualSteps.UNKNOWN);
+    assertThat(steps.firstTokens().quantileMs(1)).isBetween(298_000.0, 304_000.0);
+  }
+
+  @Test
   void eventsOfAllWorkersComeInTheOrderOfTime() {
     Random random = new Random(SEED);
     VirtualSteps steps = steps(false);

@@ -16,6 +16,7 @@ import io.kvasir.fleet.router.RankFilter;
 import io.kvasir.fleet.router.RouteOutcome;
 import io.kvasir.hash.HashFormat;
 import io.kvasir.model.RankId;
+import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -292,5 +293,72 @@ class WhatIfRouterTest {
     PredictedLoads loads = new PredictedLoads();
     router.loads(loads);
     assertThat(loads.activeRequests(0)).isZero();
+  }
+
+  /** Round robin, whose ended attempts are recorded. */
+  private record Recorded(FleetRouterProvider like, List<Object> ended)
+      implements FleetRouterProvider {
+
+    @Override
+    public String name() {
+      return like.name();
+    }
+
+    @Override
+    public List<String> keys() {
+      return like.keys();
+    }
+
+    @Override
+    public boolean choosesRanks() {
+      return like.choosesRanks();
+    }
+
+    @Override
+    public boolean followsBlocks() {
+      return like.followsBlocks();
+    }
+
+    @Override
+    public FleetRouter create(Map<String, ?> args, FleetRouterSetup setup) {
+      FleetRouter router = like.create(args, setup);
+      return (FleetRouter)
+          Proxy.newProxyInstance(
+              FleetRouter.class.getClassLoader(),
+              new Class<?>[] {FleetRouter.class},
+              (proxy, method, arguments) -> {
+                if (method.getName().equals("onFinished")) {
+                  ended.add(arguments[0]);
+                }
+                return method.invoke(router, arguments);
+              });
+    }
+  }
+
+  @Test
+  void aRequestWhoseEndIsNeverReportedEndsForAskedPoliciesAfterFiveMinutes() {
+    List<Object> ended = new ArrayList<>();
+    FleetRouterProvider asked = new Recorded(FleetRouterKind.named("round_robin"), ended);
+    WhatIfRouter router =
+        new WhatIfRouter(
+            FleetRouterKind.named("round_robin").create(Map.of(), setup()),
+            List.of(asked),
+            defaults -> Map.of(),
+            setup(),
+            null);
+    open.add(router);
+    router.addRank(new RankId(0, 0), new RankCapacity(CAPACITY, 0));
+    long silent = place(router, request(1, 2, 3)).attempt();
+    long alive = place(router, request(4, 5, 6)).attempt();
+    nowNs += 200_000_000_000L;
+    router.onAlive(alive);
+    nowNs += 200_000_000_000L;
+    assertThat(ended).isEmpty();
+    place(router, request(7, 8, 9));
+    assertThat(ended).hasSize(1);
+    router.onFinished(silent, true);
+    assertThat(ended).hasSize(1);
+    router.onFinished(alive, true);
+    assertThat(ended).hasSize(2);
   }
 }

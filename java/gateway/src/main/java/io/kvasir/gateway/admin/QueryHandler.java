@@ -71,8 +71,8 @@ final class QueryHandler implements Consumer<Exchange> {
       return query;
     } catch (JsonProcessingException e) {
       throw new WrongQuery(null, "the body must be JSON: " + e.getOriginalMessage());
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
+    } catch (IOException e) { // such as of characters that its UTF-32 does not have
+      throw new WrongQuery(null, "the body must be JSON");
     }
   }
 

@@ -123,6 +123,10 @@ final class FleetEngine implements AutoCloseable {
     return "http://" + name();
   }
 
+  long pid() {
+    return process.pid();
+  }
+
   /** Kills it, as {@code kill -9} does, and waits for its end. */
   void kill() {
     process.kill();

@@ -230,6 +230,10 @@ final class ServingProcess implements AutoCloseable {
     process.kill();
   }
 
+  long pid() {
+    return process.pid();
+  }
+
   /** The exit code, once the process has ended. */
   int exitCode() {
     return process.exitCode();

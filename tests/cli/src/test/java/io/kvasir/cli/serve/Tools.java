@@ -57,8 +57,13 @@ public final class Tools {
    * @param user names the copy, because test classes run at the same time
    */
   static Path nodeFolder(Class<?> user) throws IOException {
+    return nodeFolder(CLIENTS, user);
+  }
+
+  /** The same of another folder that has packages of npm. */
+  static Path nodeFolder(Path source, Class<?> user) throws IOException {
     Path folder = Files.createDirectories(Path.of("target", "clients", user.getSimpleName()));
-    try (Stream<Path> files = Files.list(CLIENTS)) {
+    try (Stream<Path> files = Files.list(source)) {
       for (Path file : files.filter(Files::isRegularFile).toList()) {
         Files.copy(file, folder.resolve(file.getFileName()), StandardCopyOption.REPLACE_EXISTING);
       }
@@ -66,6 +71,18 @@ public final class Tools {
     require(folder, "node", "--version");
     require(folder, "npm", "ci", "--no-audit", "--no-fund", "--loglevel=error");
     return folder;
+  }
+
+  /** The program of Chromium. The test is skipped if there is none. */
+  static Path chromium() {
+    for (String folder : System.getenv("PATH").split(":")) {
+      Path program = Path.of(folder, "chromium");
+      if (Files.isExecutable(program)) {
+        return program;
+      }
+    }
+    assumeTrue(false, "Chromium is missing: apt-get install chromium");
+    throw new AssertionError();
   }
 
   private static void require(Path folder, String... command) {

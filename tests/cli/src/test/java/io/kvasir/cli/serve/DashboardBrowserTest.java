@@ -1,0 +1,87 @@
+package io.kvasir.cli.serve;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/**
+ * The dashboard in Chromium, over two engines under load, one of which is killed. The pictures in
+ * docs/images are made here, in target/clients.
+ */
+@Tag("process")
+class DashboardBrowserTest {
+
+  private static final Path SCRIPT =
+      Path.of(System.getProperty("kvasir.root", "../.."), "tests/gateway/dashboard");
+
+  @Test
+  void thePageShowsWhatHappensToEveryone() throws Exception {
+    Path chromium = Tools.chromium();
+    Path folder = Tools.nodeFolder(SCRIPT, DashboardBrowserTest.class);
+    AtomicBoolean over = new AtomicBoolean();
+    try (FleetEngine first = engine();
+        FleetEngine second = engine();
+        ServingProcess gateway =
+            ServingProcess.gateway(
+                List.of(first.worker(), second.worker()),
+                "--fleet-router=projected",
+                "--health-interval-seconds=1",
+                "--health-failures=1",
+                "--warm-up-seconds=0")) {
+      Thread load = new Thread(() -> load(gateway.url() + "/v1/chat/completions", over), "load");
+      load.start();
+      Tools.Result result =
+          Tools.run(
+              folder,
+              Map.of(
+                  "KVASIR_DASHBOARD",
+                  gateway.adminUrl() + "/kvasir/dashboard",
+                  "KVASIR_CHROMIUM",
+                  chromium.toString(),
+                  "KVASIR_WORKER",
+                  second.name(),
+                  "KVASIR_WORKER_PID",
+                  Long.toString(second.pid()),
+                  "KVASIR_SCREENSHOTS",
+                  folder.toAbsolutePath().toString()),
+              "node",
+              "--test",
+              "--test-reporter=tap",
+              "dashboard_test.mjs");
+      over.set(true);
+      load.join();
+      System.out.println(result.output());
+      assertThat(result.exitCode()).as(() -> result.output() + "\n" + gateway).isZero();
+      assertThat(result.output()).contains("# pass 8");
+    }
+  }
+
+  private static FleetEngine engine() throws IOException {
+    return FleetEngine.withPool("kvasir", "vllm", 400, "--events", "map");
+  }
+
+  private static void load(String url, AtomicBoolean over) {
+    Random random = new Random(39);
+    try {
+      for (int i = 0; !over.get(); i++) {
+        String words = "word ".repeat(50 + random.nextInt(200)) + i;
+        ServingProcess.post(
+            url,
+            "{'model':'kvasir','stream':true,'max_tokens':8,'messages':[{'role':'user','content':'"
+                    .replace('\'', '"')
+                + words
+                + "\"}]}");
+        Thread.sleep(50);
+      }
+    } catch (IOException | InterruptedException e) {
+      throw new AssertionError(e);
+    }
+  }
+}

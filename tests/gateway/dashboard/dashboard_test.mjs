@@ -156,7 +156,11 @@ test("a killed rank shows", async () => {
     polling: 50,
   });
   console.log(`a killed rank shows after ${Math.round(performance.now() - killedMs)} ms`);
-  assert.match(await textOf("#problems"), new RegExp(worker));
+  await page.waitForFunction( // by the next health check
+    (id) => document.querySelector("#problems").textContent.includes(id),
+    {},
+    worker,
+  );
 });
 
 test("the page has reported no error", () => {

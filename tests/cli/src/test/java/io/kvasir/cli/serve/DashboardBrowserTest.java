@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -21,6 +22,9 @@ class DashboardBrowserTest {
   private static final Path SCRIPT =
       Path.of(System.getProperty("kvasir.root", "../.."), "tests/gateway/dashboard");
 
+  private static final int CLIENTS = 4;
+  private static final int TEXTS = 12;
+
   @Test
   void thePageShowsWhatHappensToEveryone() throws Exception {
     Path chromium = Tools.chromium();
@@ -35,8 +39,12 @@ class DashboardBrowserTest {
                 "--health-interval-seconds=1",
                 "--health-failures=1",
                 "--warm-up-seconds=0")) {
-      Thread load = new Thread(() -> load(gateway.url() + "/v1/chat/completions", over), "load");
-      load.start();
+      List<Thread> load = new ArrayList<>();
+      for (int i = 0; i < CLIENTS; i++) {
+        Random random = new Random(39 + i);
+        load.add(new Thread(() -> load(gateway.url() + "/v1/chat/completions", random, over)));
+      }
+      load.forEach(Thread::start);
       Tools.Result result =
           Tools.run(
               folder,
@@ -56,7 +64,9 @@ class DashboardBrowserTest {
               "--test-reporter=tap",
               "dashboard_test.mjs");
       over.set(true);
-      load.join();
+      for (Thread thread : load) {
+        thread.join();
+      }
       System.out.println(result.output());
       assertThat(result.exitCode()).as(() -> result.output() + "\n" + gateway).isZero();
       assertThat(result.output()).contains("# pass 8");
@@ -67,18 +77,18 @@ class DashboardBrowserTest {
     return FleetEngine.withPool("kvasir", "vllm", 400, "--events", "map");
   }
 
-  private static void load(String url, AtomicBoolean over) {
-    Random random = new Random(39);
+  /** Questions behind one of some texts, with short pauses. */
+  private static void load(String url, Random random, AtomicBoolean over) {
     try {
-      for (int i = 0; !over.get(); i++) {
-        String words = "word ".repeat(50 + random.nextInt(200)) + i;
+      while (!over.get()) {
+        String words = "text %d ".formatted(random.nextInt(TEXTS)).repeat(100) + random.nextInt();
         ServingProcess.post(
             url,
-            "{'model':'kvasir','stream':true,'max_tokens':8,'messages':[{'role':'user','content':'"
+            "{'model':'kvasir','stream':true,'max_tokens':40,'messages':[{'role':'user','content':'"
                     .replace('\'', '"')
                 + words
                 + "\"}]}");
-        Thread.sleep(50);
+        Thread.sleep(random.nextInt(100));
       }
     } catch (IOException | InterruptedException e) {
       throw new AssertionError(e);

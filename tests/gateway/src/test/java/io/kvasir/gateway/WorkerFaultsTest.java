@@ -358,6 +358,20 @@ class WorkerFaultsTest {
   }
 
   @Test
+  void aRequestThatFindsNoEngineAsksForAHealthCheck() {
+    try (ScriptedEngine a = ScriptedEngine.good();
+        ScriptedEngine b = ScriptedEngine.good();
+        TestGateway gateway = TestGateway.of(a, b).healthEveryMs(Await.limitMs() * 2).start()) {
+      a.kill();
+      Await.until(
+          () -> {
+            gateway.works(); // what fails at the killed worker is repeated
+            return gateway.metric("kvasir_worker_healthy") == 1;
+          });
+    }
+  }
+
+  @Test
   void enginesThatAreTooBusyForHealthChecksKeepServing() {
     try (ScriptedEngine a = ScriptedEngine.good();
         ScriptedEngine b = ScriptedEngine.good();

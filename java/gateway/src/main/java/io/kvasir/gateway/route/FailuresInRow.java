@@ -4,7 +4,12 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The requests that a worker failed since it served one; the log says when they are many. */
+/**
+ * The requests that a worker failed since it served one. The log says when they are many, and each
+ * asks for a check of the worker's health.
+ *
+ * <p>Thread-safe.
+ */
 final class FailuresInRow {
 
   private static final Logger LOG = LoggerFactory.getLogger(FailuresInRow.class);
@@ -14,14 +19,21 @@ final class FailuresInRow {
 
   private final String worker;
   private final AtomicInteger count = new AtomicInteger();
+  private volatile Runnable check = () -> {};
 
   /** Begins without failures of the worker of this name. */
   FailuresInRow(String worker) {
     this.worker = worker;
   }
 
+  /** Sets what checks the worker's health at the next moment: thread-safe, and not blocking. */
+  void checkWith(Runnable check) {
+    this.check = check;
+  }
+
   /** A request failed by the worker's fault. */
   void onFailure(RequestFault fault) {
+    check.run();
     if (count.incrementAndGet() == LOGGED) {
       LOG.warn("worker {} has failed {} requests in a row: {}", worker, LOGGED, fault.logged());
     }

@@ -8,6 +8,7 @@ import io.kvasir.gateway.worker.WorkerProbe;
 import java.util.HashSet;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -16,7 +17,8 @@ import org.slf4j.LoggerFactory;
  * bad answers in a row, and healthy again after one good one. Before it becomes healthy, it is
  * asked about its engine too, and has to answer: what fleets assume of it lasts until the next
  * time. Each question makes a connection of its own. A worker that does not answer in time can be
- * busy: while it answers requests, a check that is only late does not count.
+ * busy: while it answers requests, a check that is only late does not count. A failed request asks
+ * for a check at once, and a worker that accepts no connections is soon checked again.
  *
  * <p>Runs on one event loop.
  */
@@ -27,6 +29,10 @@ public final class HealthChecks {
   private static final String MODELS = "/v1/models";
   private static final int OK = 200;
   private static final long FORGET_POLL_MS = 10;
+
+  /** Time until a check that does not wait for its turn, since the last one, in milliseconds. */
+  private static final long SOON_MS = 1_000;
+
   private static final int MAX_REPLY_BYTES = 4 << 20;
 
   private final ModelFleets fleets;
@@ -106,12 +112,37 @@ public final class HealthChecks {
     /** The worst of the last checks since a good one. */
     private WorkerHealth worst = WorkerHealth.GOOD;
 
+    /** The next check; null while one runs. */
+    private EventLoop.@Nullable Timer planned;
+
+    private boolean hastened;
+    private long endedNs;
+
     Check(FleetWorker worker, Runnable afterFirst) {
       this.worker = worker;
       this.afterFirst = afterFirst;
+      worker.failures().checkWith(this::onFailure);
+    }
+
+    private void onFailure() {
+      if (!closed) {
+        loop.execute(this::hasten);
+      }
+    }
+
+    /** Checks a worker that was good in its last check as soon as that is a second ago. */
+    private void hasten() {
+      if (planned != null && worst == WorkerHealth.GOOD && !hastened) {
+        planned.cancel();
+        long passedMs = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - endedNs);
+        planned = loop.after(Math.max(1, Math.min(intervalMs, SOON_MS) - passedMs), this::run);
+        hastened = true;
+      }
     }
 
     void run() {
+      planned = null;
+      hastened = false;
       if (!closed && !worker.membership().hasLeft()) {
         get(HEALTH, (status, body) -> get(MODELS, this::onModels));
       }
@@ -269,7 +300,9 @@ public final class HealthChecks {
         afterFirst = () -> {};
         first.run();
       }
-      loop.after(worker.healthy() ? intervalMs : Math.min(intervalMs, 1_000), this::run);
+      endedNs = System.nanoTime();
+      boolean soon = !worker.healthy() || worst == WorkerHealth.UNREACHABLE;
+      planned = loop.after(soon ? Math.min(intervalMs, SOON_MS) : intervalMs, this::run);
     }
   }
 }

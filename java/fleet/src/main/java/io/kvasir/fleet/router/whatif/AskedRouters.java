@@ -6,7 +6,6 @@ import io.kvasir.fleet.router.RankCapacity;
 import io.kvasir.model.RankId;
 import it.unimi.dsi.fastutil.longs.Long2ObjectOpenHashMap;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
-import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -129,6 +128,6 @@ final class AskedRouters {
             stale.add(actual);
           }
         });
-    return new ArrayList<>(stale);
+    return stale;
   }
 }

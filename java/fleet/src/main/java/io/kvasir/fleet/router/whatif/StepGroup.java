@@ -141,7 +141,7 @@ final class StepGroup {
   }
 
   private static long toDo(Rank rank) {
-    return rank.waitingTokens + rank.decoding;
+    return rank.waitingTokens + rank.started;
   }
 
   /** A request joins the queue of its rank. */

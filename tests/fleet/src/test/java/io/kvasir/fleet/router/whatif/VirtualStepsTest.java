@@ -286,5 +286,25 @@ class VirtualStepsTest {
     assertThat(events.stream().filter(event -> event.startsWith("end ")))
         .doesNotHaveDuplicates()
         .hasSize((int) ended);
+    everyRankIsEmpty(steps, attempt, (nowMs + 1_000_000) * MS);
+  }
+
+  /** Each rank takes one prompt that fills its pool, and a third one of two ranks waits. */
+  private void everyRankIsEmpty(VirtualSteps steps, long before, long nowNs) {
+    events.clear();
+    List<String> first = new ArrayList<>();
+    long attempt = before;
+    for (int worker = 0; worker < 3; worker++) {
+      steps.add(new RankId(worker, 0), new RankCapacity(100, 0), nowNs);
+      steps.add(new RankId(worker, 1), new RankCapacity(100, 0), nowNs);
+      for (int i = 0; i < 3; i++) {
+        steps.placed(++attempt, RankId.anyOf(worker), nowNs, nowNs, 1_600, 1_600, true);
+        if (i < 2) {
+          first.add("first " + attempt);
+        }
+      }
+    }
+    steps.advance(nowNs + 10_000 * MS);
+    assertThat(events).containsExactlyInAnyOrderElementsOf(first);
   }
 }

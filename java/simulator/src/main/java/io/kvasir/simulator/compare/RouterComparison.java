@@ -21,7 +21,6 @@ import java.util.function.Function;
 import java.util.function.LongFunction;
 import java.util.function.LongToDoubleFunction;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Replays traffic under several routers, at the speed that produces a given utilisation under a
@@ -36,6 +35,9 @@ public final class RouterComparison {
   /** Allowed difference between the measured and the target utilisation of the reference. */
   private static final double TOLERANCE = 0.005;
 
+  /** The least relative difference between a speed that is too slow and one that is too fast. */
+  private static final double PRECISION = 0.02;
+
   /** Longest replay time, relative to the arrivals, that counts as keeping up. */
   private static final double MAX_TIME = 1.03;
 
@@ -49,6 +51,9 @@ public final class RouterComparison {
 
   /** Highest speed of sessions: faster ones would leave no time between an answer and a turn. */
   private static final double MAX_SESSION_SPEED = 16;
+
+  /** The most that one trial is faster than the one before it. */
+  private static final double MOST_FASTER = 4;
 
   /** A load that is missed by more than this factor says nothing. */
   private static final int MOST_BELOW = 10;
@@ -106,8 +111,14 @@ public final class RouterComparison {
     this.saturatedMs = saturatedMs;
   }
 
-  /** A speed and the utilisation under the reference at that speed. */
-  private record Speed(double factor, double share) {}
+  /** A speed and the utilisation under the reference at that speed; 0 and 0 before a trial. */
+  private record Speed(double factor, double share) {
+
+    /** The speed for a utilisation, if utilisations are proportional to speeds. */
+    double proportional(double utilisation) {
+      return factor * Math.min(MOST_FASTER, utilisation / share);
+    }
+  }
 
   /**
    * What is compared.
@@ -328,16 +339,17 @@ public final class RouterComparison {
   }
 
   /**
-   * Bisects between a speed that is too slow and one that is too fast. If the reference stops
-   * keeping up below the target utilisation, the fastest speed at which it kept up is used.
-   * Sessions always do, as they wait for answers; their speed has a limit instead. In a fleet, one
-   * long request near the end occupies one worker; the time that this takes at the lowest speed is
-   * allowed in addition.
+   * Interpolates between a speed that is too slow and one that is too fast, and bisects in every
+   * third trial and where the reference did not keep up. If it stops keeping up below the target
+   * utilisation, or the two are close together, the slower one is used. Sessions always do, as they
+   * wait for answers; their speed has a limit instead. In a fleet, one long request near the end
+   * occupies one worker; the time that this takes at the lowest speed is allowed in addition.
    */
   private Speed findSpeed(Setting setting, double utilisation, Contest contest) {
     Traffic traffic = setting.traffic();
     Speed slow = new Speed(0, 0);
     Speed fast = null;
+    boolean fastKeptUp = false;
     double tailNs = 0;
     double next = 1;
     for (int trial = 0; trial < MAX_TRIALS; trial++) {
@@ -353,12 +365,22 @@ public final class RouterComparison {
       }
       if (!keepsUp || tried.share() > utilisation + TOLERANCE) {
         fast = tried;
+        fastKeptUp = keepsUp;
       } else if (tried.share() < utilisation - TOLERANCE) {
         slow = tried;
       } else {
         return tried;
       }
-      next = between(slow, fast);
+      if (fast != null && slow.factor() > (1 - PRECISION) * fast.factor()) {
+        return slow;
+      }
+      if (fast == null) {
+        next = trial == 0 ? slow.proportional(utilisation) : 2 * slow.factor();
+      } else if (fastKeptUp && trial % 3 != 2) {
+        next = interpolated(slow, fast, utilisation);
+      } else {
+        next = (slow.factor() + fast.factor()) / 2;
+      }
       if (traffic.sessions() && next > MAX_SESSION_SPEED) {
         return slow;
       }
@@ -366,10 +388,8 @@ public final class RouterComparison {
     return slow.factor() > 0 || fast == null ? slow : fast;
   }
 
-  private static double between(Speed slow, @Nullable Speed fast) {
-    if (fast == null) {
-      return 2 * slow.factor();
-    }
-    return slow.factor() == 0 ? fast.factor() / 2 : (slow.factor() + fast.factor()) / 2;
+  private static double interpolated(Speed slow, Speed fast, double utilisation) {
+    double part = (utilisation - slow.share()) / (fast.share() - slow.share());
+    return slow.factor() + part * (fast.factor() - slow.factor());
   }
 }

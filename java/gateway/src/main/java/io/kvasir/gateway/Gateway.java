@@ -30,7 +30,6 @@ import io.kvasir.gateway.worker.DnsWorkers;
 import io.kvasir.gateway.worker.WorkerSpec;
 import io.vertx.core.Vertx;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -61,6 +60,7 @@ public final class Gateway implements AutoCloseable {
   private final Transfers transfers;
   private final ModelFleets fleets;
   private final HealthChecks health;
+  private final Reloads reloads = new Reloads();
   private final FleetChanges changes;
   private final DnsDiscovery discovery;
   private final GatewayHandler handler;
@@ -142,7 +142,8 @@ public final class Gateway implements AutoCloseable {
     gauges
         .ofRequests(services, connections, handler::queuedByRouters)
         .ofReplicas(replicas)
-        .ofDiscovery(discovery);
+        .ofDiscovery(discovery)
+        .ofReloads(reloads);
     this.health =
         new HealthChecks(
             fleets,
@@ -168,7 +169,7 @@ public final class Gateway implements AutoCloseable {
             settings.admin().address(),
             1,
             ConnectionLimit.none(),
-            Gateway::invalid,
+            OpenAiError::invalidHttp,
             new AdminHandler(
                 services,
                 () -> front != null && handler.ready(),
@@ -218,16 +219,9 @@ public final class Gateway implements AutoCloseable {
     ReplicaLink replicas = null;
     Gateway gateway;
     try {
-      replicas = link(settings.replicas(), pump);
+      GatewaySettings.Replicas peers = settings.replicas();
+      replicas = peers == null ? null : new ReplicaLink(pump, peers.endpoint(), peers.peers());
       gateway = new Gateway(settings, local, models, vertx, pump, replicas, log, outputs, times);
-      CountDownLatch checked = new CountDownLatch(1);
-      gateway.health.start(checked::countDown);
-      gateway.planAlive();
-      gateway.discovery.start(gateway.changes);
-      checked.await(3 * settings.health().timeoutMs() + 1_000, TimeUnit.MILLISECONDS);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new IOException("interrupted while the gateway started", e);
     } catch (IOException | RuntimeException e) {
       vertx.close();
       if (replicas != null) {
@@ -239,12 +233,26 @@ public final class Gateway implements AutoCloseable {
       throw e;
     }
     try {
+      gateway.check();
       gateway.open();
       return gateway;
+    } catch (InterruptedException e) {
+      gateway.close();
+      Thread.currentThread().interrupt();
+      throw new IOException("interrupted while the gateway started", e);
     } catch (IOException | RuntimeException e) {
       gateway.close();
       throw e;
     }
+  }
+
+  /** Starts the checks, and waits until each worker has had one, or for the time of that. */
+  private void check() throws InterruptedException {
+    CountDownLatch checked = new CountDownLatch(1);
+    health.start(checked::countDown);
+    planAlive();
+    discovery.start(changes);
+    checked.await(3 * settings.health().timeoutMs() + 1_000, TimeUnit.MILLISECONDS);
   }
 
   /** Opens the public port. */
@@ -255,7 +263,7 @@ public final class Gateway implements AutoCloseable {
             settings.address(),
             settings.eventLoops(),
             connections,
-            Gateway::invalid,
+            OpenAiError::invalidHttp,
             handler);
   }
 
@@ -280,17 +288,6 @@ public final class Gateway implements AutoCloseable {
   /** Reports to the routers which attempts are in flight. */
   void reportAlive() {
     handler.onAlive();
-  }
-
-  private static @Nullable ReplicaLink link(
-      GatewaySettings.@Nullable Replicas replicas, EventPump pump) throws IOException {
-    return replicas == null ? null : new ReplicaLink(pump, replicas.endpoint(), replicas.peers());
-  }
-
-  static String invalid(int status, String message) {
-    return new String(
-        new OpenAiError("invalid_request_error", message, null, "invalid_http").body(),
-        StandardCharsets.UTF_8);
   }
 
   /** {@return where clients reach it, as it is set} */
@@ -337,6 +334,11 @@ public final class Gateway implements AutoCloseable {
    */
   public String replaceWorkers(List<WorkerSpec> workers, List<DnsWorkers> dnsWorkers) {
     return discovery.use(workers, dnsWorkers, changes::replace);
+  }
+
+  /** {@return counts how often the settings were read again} */
+  public Reloads reloads() {
+    return reloads;
   }
 
   /** {@return the workers by model} */

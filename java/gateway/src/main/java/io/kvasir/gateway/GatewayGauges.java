@@ -65,6 +65,21 @@ record GatewayGauges(GatewayMetrics metrics) {
     return this;
   }
 
+  /** Adds those of settings that are read again. */
+  GatewayGauges ofReloads(Reloads reloads) {
+    metrics.gauge(
+        "kvasir.config.reloads", "Reloads of the settings, since the start.", reloads::all);
+    metrics.gauge(
+        "kvasir.config.reload.failures",
+        "Reloads of the settings that had an error and changed nothing, since the start.",
+        reloads::failed);
+    metrics.gauge(
+        "kvasir.config.last.reload.successful",
+        "Whether the last reload of the settings had no error; 1 before there was any.",
+        () -> reloads.lastFailed() ? 0 : 1);
+    return this;
+  }
+
   /** Adds those of the link to other gateways, if there is one. */
   GatewayGauges ofReplicas(@Nullable ReplicaLink replicas) {
     if (replicas == null) {

@@ -15,13 +15,10 @@ import io.kvasir.gateway.worker.ApiKey;
 import io.kvasir.gateway.worker.DnsWorkers;
 import io.kvasir.gateway.worker.WorkerRole;
 import io.kvasir.gateway.worker.WorkerSpec;
-import java.lang.reflect.RecordComponent;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
-import java.util.Set;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -64,35 +61,12 @@ public record GatewaySettings(
   /** Policy {@code projected} where engines publish block events, else {@code affinity}. */
   public static final String AUTO = RouterChoice.AUTO;
 
-  private static final Set<String> WORKERS = Set.of("workers", "dnsWorkers");
-
   /** Copies the collections. */
   public GatewaySettings {
     workers = List.copyOf(workers);
     dnsWorkers = List.copyOf(dnsWorkers);
     routerArgs = Map.copyOf(routerArgs);
     shadows = List.copyOf(shadows);
-  }
-
-  /**
-   * {@return the settings that differ, apart from workers, by their names}
-   *
-   * @param other other settings
-   */
-  public List<String> differences(GatewaySettings other) {
-    List<String> names = new ArrayList<>();
-    for (RecordComponent part : GatewaySettings.class.getRecordComponents()) {
-      try {
-        boolean same =
-            Objects.equals(part.getAccessor().invoke(this), part.getAccessor().invoke(other));
-        if (!same && !WORKERS.contains(part.getName())) {
-          names.add(part.getName());
-        }
-      } catch (ReflectiveOperationException e) {
-        throw new IllegalStateException(e); // its own public accessors
-      }
-    }
-    return names;
   }
 
   /**

@@ -235,7 +235,8 @@ public final class ServeCommand extends DeclaredOptions implements Callable<Inte
                   console,
                   () -> new ServeCommand(console, machine, interrupts),
                   command.commandLine().getParseResult().originalArgs(),
-                  settings);
+                  settings,
+                  sources);
           HangUps.handle(() -> onHangUp(log, reload, gateway));
         }
         UntilSignal.serve(console, interrupts, announce, gateway::stop);

@@ -1,7 +1,8 @@
 package io.kvasir.cli.command;
 
 import io.kvasir.cli.option.Environment;
-import io.kvasir.cli.option.InvalidConfigException;
+import io.kvasir.cli.option.ServeOptions;
+import io.kvasir.cli.option.Settings;
 import io.kvasir.cli.option.UsageException;
 import io.kvasir.cli.terminal.Console;
 import io.kvasir.gateway.Gateway;
@@ -24,6 +25,7 @@ final class ServeReload {
   private final Supplier<ServeCommand> command;
   private final String[] arguments;
   private final GatewaySettings started;
+  private final Settings sources;
 
   /**
    * Prepares for signals.
@@ -31,34 +33,41 @@ final class ServeReload {
    * @param command makes the command of the gateway
    * @param arguments the whole command line
    * @param started how the gateway was started
+   * @param sources the options with which it was started
    */
   ServeReload(
       Console console,
       Supplier<ServeCommand> command,
       List<String> arguments,
-      GatewaySettings started) {
+      GatewaySettings started,
+      Settings sources) {
     this.console = console;
     this.command = command;
     this.arguments = arguments.toArray(String[]::new);
     this.started = started;
+    this.sources = sources;
   }
 
   /** Changes a gateway, and says what has changed. */
   void apply(Gateway gateway) {
     try {
-      GatewaySettings next = read();
-      List<String> others = started.differences(next);
-      if (!others.isEmpty()) {
-        console.note(
-            "kvasir: SIGHUP: changes of these need a new start: " + String.join(", ", others));
+      ServeCommand again = command.get();
+      CommandLine.ParseResult parsed = line(again).parseArgs(arguments);
+      GatewaySettings next = again.settings();
+      if (next.hasEngines() != started.hasEngines()) {
+        throw new IllegalArgumentException(
+            started.hasEngines()
+                ? "the files name no worker"
+                : "the gateway serves ranks of its own, which workers replace at a new start only");
       }
-      console.note("kvasir: SIGHUP: " + gateway.replaceWorkers(next.workers(), next.dnsWorkers()));
-    } catch (InvalidConfigException e) {
-      kept(Errors.reason(e));
+      String changed = gateway.replaceWorkers(next.workers(), next.dnsWorkers());
+      noteOthers(Settings.of(parsed).orElseThrow().differences(sources));
+      console.note("kvasir: SIGHUP: " + changed);
+      gateway.reloads().onReload(true);
     } catch (UsageException e) {
-      kept(e.option() + " " + Errors.reason(e));
-    } catch (IllegalArgumentException e) {
-      kept(Errors.reason(e));
+      kept(gateway, e.option() + " " + Errors.reason(e));
+    } catch (RuntimeException e) { // the others of a signal follow
+      kept(gateway, Errors.reason(e));
     }
   }
 
@@ -90,18 +99,24 @@ final class ServeReload {
     }
   }
 
-  private void kept(String why) {
+  private void noteOthers(List<String> differences) {
+    List<String> others =
+        differences.stream().filter(name -> !name.equals(ServeOptions.WORKER)).toList();
+    if (!others.isEmpty()) {
+      console.note(
+          "kvasir: SIGHUP: changes of these need a new start: " + String.join(", ", others));
+    }
+  }
+
+  private void kept(Gateway gateway, String why) {
+    gateway.reloads().onReload(false);
     console.note("kvasir: SIGHUP: the workers stay as they are: " + why);
   }
 
-  private GatewaySettings read() {
-    ServeCommand again = command.get();
-    CommandLine line =
-        new CommandLine(new KvasirCommand())
-            .addSubcommand(new CommandLine(again))
-            .setCaseInsensitiveEnumValuesAllowed(true)
-            .setDefaultValueProvider(new Environment(console.environment()));
-    CommandLine.ParseResult unused = line.parseArgs(arguments);
-    return again.settings();
+  private CommandLine line(ServeCommand again) {
+    return new CommandLine(new KvasirCommand())
+        .addSubcommand(new CommandLine(again))
+        .setCaseInsensitiveEnumValuesAllowed(true)
+        .setDefaultValueProvider(new Environment(console.environment()));
   }
 }

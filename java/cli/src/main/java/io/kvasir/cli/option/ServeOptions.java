@@ -26,7 +26,8 @@ import picocli.CommandLine.Option;
 public final class ServeOptions extends DeclaredOptions {
 
   /** The option of a worker. */
-  static final String WORKER = "--worker";
+  /** The option that names a worker. */
+  public static final String WORKER = "--worker";
 
   private static final String CERTIFICATE = "--ssl-certfile";
   private static final String KEY_FILE = "--ssl-keyfile";

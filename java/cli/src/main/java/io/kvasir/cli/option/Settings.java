@@ -165,6 +165,22 @@ public final class Settings {
     }
   }
 
+  /**
+   * {@return the options that have other values than the same command has elsewhere}
+   *
+   * @param other the settings of that command
+   */
+  public List<String> differences(Settings other) {
+    return command.options().stream()
+        .filter(one -> !Objects.deepEquals(one.getValue(), other.valueOf(one.longestName())))
+        .map(OptionSpec::longestName)
+        .toList();
+  }
+
+  private @Nullable Object valueOf(String name) {
+    return command.findOption(name).getValue();
+  }
+
   private @Nullable String value(String name) {
     OptionSpec option = command.findOption(name);
     return option == null ? null : option.getValue();

@@ -12,7 +12,7 @@ public final class HangUps {
    * Lets SIGHUP run an action, on a thread of its own, instead of ending the process. Where the
    * signal is ignored, as under {@code nohup}, or Java does not pass it on, it stays as it is.
    *
-   * @param action what runs for each signal
+   * @param action what runs for each signal, one at a time
    */
   public static void handle(Runnable action) {
     try {
@@ -36,8 +36,10 @@ public final class HangUps {
       case "equals" -> self == args[0];
       case "hashCode" -> System.identityHashCode(self);
       case "toString" -> "SIGHUP";
-      default -> {
-        action.run();
+      default -> { // each signal has a thread
+        synchronized (action) {
+          action.run();
+        }
         yield method; // the handler returns nothing
       }
     };

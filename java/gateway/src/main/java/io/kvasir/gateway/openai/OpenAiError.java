@@ -25,6 +25,18 @@ public record OpenAiError(
     return new OpenAiError("invalid_request_error", invalid.reason(), invalid.param(), null);
   }
 
+  /**
+   * {@return the answer, in JSON, to what is no valid request of HTTP}
+   *
+   * @param status the status, which does not change the answer
+   * @param message what is wrong
+   */
+  public static String invalidHttp(int status, String message) {
+    return new String(
+        new OpenAiError("invalid_request_error", message, null, "invalid_http").body(),
+        StandardCharsets.UTF_8);
+  }
+
   /** {@return the body of a reply of the OpenAI API} */
   public byte[] body() {
     return utf8(json());

@@ -139,16 +139,29 @@ class WorkersCommandTest {
     Files.writeString(file, "worker: [" + first.url() + ", " + second.url() + "]\nport: 1\n");
     gateway.hangUp();
     gateway.await("two workers", () -> gateway.metric("kvasir_worker_healthy") == 2);
-    assertThat(gateway.output()).contains("1 workers come, 0 go, 1 stay");
+    assertThat(gateway.output())
+        .contains("1 workers come, 0 go, 1 stay")
+        .doesNotContain("need a new start");
 
-    Files.writeString(file, "worker: [nonsense]\n");
+    Files.writeString(file, "max_attempts: 2\nworker: [nonsense]\n");
     gateway.hangUp();
-    gateway.await("an error", () -> gateway.output().contains("the workers stay as they are"));
+    gateway.await("an error", () -> gateway.metric("kvasir_config_reload_failures") == 1);
+    assertThat(gateway.output()).contains("the workers stay as they are: ");
+    assertThat(gateway.metric("kvasir_config_last_reload_successful")).isZero();
+    Files.writeString(file, "");
+    gateway.hangUp();
+    gateway.await("an error", () -> gateway.metric("kvasir_config_reload_failures") == 2);
+    assertThat(gateway.output()).contains("the workers stay as they are: the files name no worker");
     assertThat(gateway.metric("kvasir_worker_healthy")).isEqualTo(2);
 
-    Files.writeString(file, "worker: [" + second.url() + "]\n");
+    Files.writeString(
+        file, "slow_start_seconds: 1\nmax_attempts: 2\nworker: [" + second.url() + "]\n");
     gateway.hangUp();
     gateway.await("one worker", () -> gateway.metric("kvasir_worker_healthy") == 1);
+    gateway.await("the reload", () -> gateway.metric("kvasir_config_reloads") == 4);
+    assertThat(gateway.output())
+        .containsPattern("need a new start: --max-attempts, --slow-start-seconds\\R");
+    assertThat(gateway.metric("kvasir_config_last_reload_successful")).isEqualTo(1);
     assertThat(ServingProcess.post(gateway.url() + "/v1/completions", ask()).statusCode())
         .isEqualTo(200);
   }

@@ -4,12 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.kvasir.gateway.RawClient.Reply;
 import io.kvasir.gateway.ScriptedEngine.Script;
+import io.kvasir.testing.harness.Await;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** Responses, files and batches that engines keep, and a gateway that has not seen them made. */
 class StoredObjectsTest {
 
+  private static final String ADMIN_KEY = "admin";
   private static final String ASK = "{\"model\":\"m\",\"input\":\"Hi\"%s}";
 
   /** An engine that keeps one object. */
@@ -61,6 +63,20 @@ class StoredObjectsTest {
       }
       String unknown = ASK.formatted(",\"previous_response_id\":\"resp_x\"");
       assertThat(gateway.post("/v1/responses", unknown).status()).isEqualTo(200);
+    }
+  }
+
+  @Test
+  void theOwnerIsFoundAgainAfterItsDescriptionHasChanged() {
+    try (ScriptedEngine a = ScriptedEngine.start(keeps("/v1/responses/resp_a"));
+        ScriptedEngine b = ScriptedEngine.start(keeps("/v1/responses/resp_b"));
+        ScriptedEngine c = ScriptedEngine.start(keeps("/v1/responses/resp_c"));
+        TestGateway gateway = TestGateway.of(a, b, c).adminKey(ADMIN_KEY).start()) {
+      assertThat(worker(gateway.get("/v1/responses/resp_b"))).isEqualTo(b.name());
+      String changed = "{'worker':'http://" + b.name() + ",block_size=64'}";
+      assertThat(gateway.change("PUT", "/" + b.name(), changed, ADMIN_KEY).status()).isEqualTo(200);
+      Await.until(() -> gateway.metric("kvasir_worker_healthy") == 3);
+      assertThat(worker(gateway.get("/v1/responses/resp_b"))).isEqualTo(b.name());
     }
   }
 

@@ -40,8 +40,14 @@ final class ResponseOwners {
     }
   }
 
+  /** The target that keeps it; null if it is unknown, or its worker has left or was replaced. */
   synchronized @Nullable Target get(String responseId) {
-    return owners.get(responseId);
+    Target owner = owners.get(responseId);
+    if (owner != null && owner.worker().membership().hasLeft()) {
+      owners.remove(responseId);
+      return null;
+    }
+    return owner;
   }
 
   /**

@@ -354,6 +354,8 @@ class ExactRoutingTest {
           .contains("token_ids must be an array");
       assertThat(error(fleet, "/query", "{\"model\":\"m\",\"token_ids\":[1,-2]}"))
           .contains("token_ids[1]");
+      String many = "{\"model\":\"m\",\"token_ids\":[" + "1,".repeat(1 << 20) + "1]}";
+      assertThat(error(fleet, "/query", many)).contains("at most 1048576 token ids");
       assertThat(error(fleet, "/query", "{\"model\":\"m\",\"token_ids\":[],\"block_size\":64}"))
           .contains("block_size must be 16");
       assertThat(error(fleet, "/kvasir/explain", "{\"model\":\"x\",\"prompt\":\"a\"}"))

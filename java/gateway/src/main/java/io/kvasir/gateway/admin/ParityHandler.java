@@ -91,7 +91,7 @@ final class ParityHandler implements Consumer<Exchange> {
     try (JsonGenerator json = JSON.createGenerator(text)) {
       json.writeStartObject();
       json.writeStringField("worker_id", each.worker().name());
-      JsonNode ranks = dump == null ? null : READER.readTree(dump).path("ranks");
+      JsonNode ranks = dump == null ? null : ranks(dump);
       json.writeBooleanField("has_dump", ranks != null && ranks.isArray());
       json.writeArrayFieldStart("ranks");
       for (int rank = 0; ranks != null && rank < ranks.size(); rank++) {
@@ -103,6 +103,16 @@ final class ParityHandler implements Consumer<Exchange> {
       throw new UncheckedIOException(e);
     }
     return text.toString();
+  }
+
+  /** The ranks of a dump; null if it is no dump. */
+  private static @Nullable JsonNode ranks(byte[] dump) {
+    try {
+      JsonNode read = READER.readTree(dump);
+      return read == null ? null : read.path("ranks");
+    } catch (IOException e) {
+      return null;
+    }
   }
 
   private static void write(JsonGenerator json, Followed each, int rank, JsonNode held)
@@ -142,8 +152,13 @@ final class ParityHandler implements Consumer<Exchange> {
       return hash.bigIntegerValue().longValue();
     }
     String digits = hash.asText();
-    return digits.length() < HEX_DIGITS
-        ? 0
-        : Long.parseUnsignedLong(digits.substring(digits.length() - HEX_DIGITS), HEX_DIGITS);
+    if (digits.length() < HEX_DIGITS) {
+      return 0;
+    }
+    try {
+      return Long.parseUnsignedLong(digits.substring(digits.length() - HEX_DIGITS), HEX_DIGITS);
+    } catch (NumberFormatException e) {
+      return 0; // no block of the index
+    }
   }
 }

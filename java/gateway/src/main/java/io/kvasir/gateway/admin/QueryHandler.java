@@ -2,9 +2,13 @@ package io.kvasir.gateway.admin;
 
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
+import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonParser.NumberType;
 import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.kvasir.exchange.Exchange;
 import io.kvasir.fleet.index.RankMatches;
 import io.kvasir.gateway.proxy.Problem;
@@ -18,6 +22,7 @@ import io.kvasir.hash.HashFormat;
 import io.kvasir.hash.NativeBlockHasher;
 import io.kvasir.model.CacheScope;
 import io.kvasir.model.Errors;
+import it.unimi.dsi.fastutil.ints.IntArrayList;
 import java.io.IOException;
 import java.io.StringWriter;
 import java.io.UncheckedIOException;
@@ -36,7 +41,11 @@ final class QueryHandler implements Consumer<Exchange> {
 
   private static final ObjectMapper READER = new ObjectMapper();
   private static final JsonFactory JSON = new JsonFactory();
+  private static final String TOKENS = "token_ids";
   private static final long MAX_TOKEN = 0xFFFF_FFFFL;
+
+  /** Most tokens of a query: reading and hashing them takes some 20 ms of an event loop. */
+  private static final int MAX_TOKENS = 1 << 20;
 
   private final Services services;
 
@@ -62,13 +71,29 @@ final class QueryHandler implements Consumer<Exchange> {
     }
   }
 
-  private static JsonNode read(byte[] body) throws WrongQuery {
-    try {
-      JsonNode query = READER.readTree(body);
-      if (query == null || !query.isObject()) {
+  /** A query whose tokens are read one by one, as a tree of millions is large. */
+  private record Query(ObjectNode fields, @Nullable IntArrayList tokens) {}
+
+  private static Query read(byte[] body) throws WrongQuery {
+    try (JsonParser json = READER.createParser(body)) {
+      if (json.nextToken() != JsonToken.START_OBJECT) {
         throw new WrongQuery(null, "the body must be a JSON object");
       }
-      return query;
+      ObjectNode fields = READER.createObjectNode();
+      IntArrayList tokens = null;
+      while (json.nextToken() == JsonToken.FIELD_NAME) {
+        String name = json.currentName();
+        JsonToken begin = json.nextToken();
+        if (name.equals(TOKENS) && begin == JsonToken.START_ARRAY) {
+          tokens = tokens(json);
+        } else if (begin.isStructStart()) {
+          json.skipChildren();
+          fields.putObject(name);
+        } else {
+          fields.set(name, READER.readTree(json));
+        }
+      }
+      return new Query(fields, tokens);
     } catch (JsonProcessingException e) {
       throw new WrongQuery(null, "the body must be JSON: " + e.getOriginalMessage());
     } catch (IOException e) { // such as of characters that its UTF-32 does not have
@@ -76,7 +101,8 @@ final class QueryHandler implements Consumer<Exchange> {
     }
   }
 
-  private String answer(JsonNode query) throws WrongQuery {
+  private String answer(Query asked) throws WrongQuery {
+    ObjectNode query = asked.fields;
     String model = text(query, "model");
     ModelFleet fleet = model == null ? null : services.fleets().fleet(model);
     FollowedRanks followed = fleet == null ? null : fleet.followed();
@@ -88,10 +114,12 @@ final class QueryHandler implements Consumer<Exchange> {
     if (!size.isMissingNode() && size.asInt(-1) != fleet.tokensPerBlock()) {
       throw new WrongQuery("block_size", "block_size must be " + fleet.tokensPerBlock());
     }
-    int[] tokens = tokens(query.path("token_ids"));
+    if (asked.tokens == null) {
+      throw new WrongQuery(TOKENS, TOKENS + " must be an array of token ids");
+    }
     BlockHashes hashes =
         NativeBlockHasher.of(HashFormat.KVASIR, fleet.tokensPerBlock())
-            .hash(tokens, scope(query, model));
+            .hash(asked.tokens.toIntArray(), scope(query, model));
     RankMatches matches = new RankMatches();
     followed.index().match(hashes.sequence(), hashes.blocks(), matches);
     return json(fleet, matches, text(query, "instance_id"));
@@ -121,18 +149,20 @@ final class QueryHandler implements Consumer<Exchange> {
     return value.asText();
   }
 
-  private static int[] tokens(JsonNode ids) throws WrongQuery {
-    if (!ids.isArray()) {
-      throw new WrongQuery("token_ids", "token_ids must be an array of token ids");
-    }
-    int[] tokens = new int[ids.size()];
-    for (int i = 0; i < tokens.length; i++) {
-      JsonNode id = ids.get(i);
-      if (!id.isIntegralNumber() || id.asLong() < 0 || id.asLong() > MAX_TOKEN) {
+  private static IntArrayList tokens(JsonParser json) throws IOException, WrongQuery {
+    IntArrayList tokens = new IntArrayList();
+    for (JsonToken id = json.nextToken(); id != JsonToken.END_ARRAY; id = json.nextToken()) {
+      boolean whole =
+          id == JsonToken.VALUE_NUMBER_INT && json.getNumberType() != NumberType.BIG_INTEGER;
+      long token = whole ? json.getLongValue() : -1;
+      if (token < 0 || token > MAX_TOKEN) {
         throw new WrongQuery(
-            "token_ids", "token_ids[" + i + "] must be an integer from 0 to " + MAX_TOKEN);
+            TOKENS, TOKENS + "[" + tokens.size() + "] must be an integer from 0 to " + MAX_TOKEN);
       }
-      tokens[i] = (int) id.asLong();
+      if (tokens.size() == MAX_TOKENS) {
+        throw new WrongQuery(TOKENS, TOKENS + " must have at most " + MAX_TOKENS + " token ids");
+      }
+      tokens.add((int) token);
     }
     return tokens;
   }

@@ -57,6 +57,15 @@ test("live values change", async () => {
   assert.match(await textOf("#t-first"), /ms \/ .* ms$/);
 });
 
+test("other routers are compared", async () => {
+  await page.waitForFunction(() => document.querySelectorAll("#b-shadows tr").length === 2);
+  const rows = await page.$$eval("#b-shadows tr", (all) => all.map((row) => row.innerText));
+  assert.match(rows.join("\n"), /projected \(serves\)/);
+  assert.match(rows.join("\n"), /cost/);
+  await changes("#b-shadows td:nth-child(3)"); // requests
+  assert.match(await textOf("#b-shadows td:nth-child(4)"), /%$/);
+});
+
 /** What has the focus, and whether one can see that. */
 const focused = () =>
   page.evaluate(() => {
@@ -75,7 +84,7 @@ test("the keyboard reaches and uses everything", async () => {
   assert.equal((await focused()).name, "ranks");
   await page.focus(".skip");
   const order = ["Skip to the ranks"];
-  while (order.length < 11) {
+  while (order.length < 12) {
     await page.keyboard.press("Tab");
     const { name, seen } = await focused();
     assert.ok(seen, `the focus of '${name}' can be seen`);
@@ -87,6 +96,7 @@ test("the keyboard reaches and uses everything", async () => {
     "f-ranks",
     "Table of ranks",
     "Table of event streams",
+    "Table of routers",
     "f-id",
     "Table of decisions",
     "decisions",

@@ -36,6 +36,7 @@ class DashboardBrowserTest {
             ServingProcess.gateway(
                 List.of(first.worker(), second.worker()),
                 "--fleet-router=projected",
+                "--shadow=cost",
                 "--health-interval-seconds=1",
                 "--health-failures=1",
                 "--warm-up-seconds=0")) {
@@ -69,7 +70,7 @@ class DashboardBrowserTest {
       }
       System.out.println(result.output());
       assertThat(result.exitCode()).as(() -> result.output() + "\n" + gateway).isZero();
-      assertThat(result.output()).contains("# pass 8");
+      assertThat(result.output()).contains("# pass 9");
     }
   }
 

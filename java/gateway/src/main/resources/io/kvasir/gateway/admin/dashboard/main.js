@@ -1,6 +1,6 @@
 import { showCharts } from "./charts.js";
-import { Decisions, metrics } from "./model.js";
-import { showDecisions, showEvents, showLink, showRanks, showTotals } from "./view.js";
+import { Decisions, metrics, shadows } from "./model.js";
+import { showDecisions, showEvents, showLink, showRanks, showShadows, showTotals } from "./view.js";
 
 const EVERY_MS = 1_000;
 const TIMEOUT_MS = 5_000;
@@ -16,6 +16,7 @@ const state = {
   ranks: [],
   workers: [],
   counts: null,
+  shadows: [],
   rate: null,
   countedMs: 0,
   found: null,
@@ -47,6 +48,7 @@ async function readMetrics(nowMs) {
     state.rate = ((counts[REQUESTS] - state.counts[REQUESTS]) * 1e3) / (nowMs - state.countedMs);
   }
   state.counts = counts;
+  state.shadows = shadows(text);
   state.countedMs = nowMs;
 }
 
@@ -80,6 +82,7 @@ function show() {
   showRanks(state, summary, rankFilter.value);
   showCharts(state.decisions, state.ranks, nowMs);
   showEvents(state.ranks);
+  showShadows(state.shadows);
   showDecisions(state.found ?? state.decisions.last.slice(0, 40), state.found !== null);
 }
 

@@ -116,6 +116,27 @@ export function quantile(sorted, share) {
     : sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))];
 }
 
+const LABEL = /(\w+)="((?:[^"\\]|\\.)*)"/g;
+const unescaped = (text) => text.replace(/\\(.)/g, (_, one) => (one === "n" ? "\n" : one));
+
+/** The metrics kvasir_shadow_NAME of each model and router, by NAME; a quantile's is NAME:QUANTILE. */
+export function shadows(text) {
+  const all = new Map();
+  for (const line of text.split("\n")) {
+    const [, name, list, value] = /^kvasir_shadow_(\w+)\{(.*)\} (\S+)$/.exec(line) ?? [];
+    if (name === undefined) {
+      continue;
+    }
+    const labels = Object.fromEntries([...list.matchAll(LABEL)].map((each) => [each[1], unescaped(each[2])]));
+    const key = JSON.stringify([labels.model, labels.router, labels.serves]);
+    if (!all.has(key)) {
+      all.set(key, { key, model: labels.model, router: labels.router, serves: labels.serves === "true" });
+    }
+    all.get(key)[name + (labels.quantile ? ":" + labels.quantile : "")] = Number(value);
+  }
+  return [...all.values()];
+}
+
 /** The sums of some metrics in Prometheus' text format, over all their labels. */
 export function metrics(text, names) {
   const found = Object.fromEntries(names.map((name) => [name, 0]));

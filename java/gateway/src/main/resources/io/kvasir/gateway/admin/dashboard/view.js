@@ -259,6 +259,27 @@ export function showEvents(workers) {
   element("no-events").hidden = items.length > 0;
 }
 
+const seconds = (value) => ms(value === undefined ? null : value * 1e3);
+
+export function showShadows(routers) {
+  const items = routers.map((each) => ({
+    key: each.key,
+    show: (cell) => {
+      setText(cell[0], each.router + (each.serves ? " (serves)" : ""));
+      setText(cell[1], each.model);
+      setText(cell[2], count.format(each.placed_requests_total));
+      setText(cell[3], percent(each.hit_tokens_total, each.prompt_tokens_total));
+      setText(cell[4], percent(each.busiest_rank_share, 1));
+      setText(cell[5], seconds(each["time_to_first_token_seconds:0.5"]));
+      setText(cell[6], seconds(each["time_to_first_token_seconds:0.95"]));
+    },
+  }));
+  rows(element("b-shadows"), items, (row) =>
+    cells(row, ["", "", "#Requests", "#Hits", "#Busiest rank", "#p50", "#p95"]),
+  );
+  element("shadows").hidden = items.length === 0;
+}
+
 export function showDecisions(list, filtered) {
   const items = list.map((each) => ({
     key: [each.request_id, each.leg, each.attempt, each.time].join(" "),

@@ -40,7 +40,7 @@ class Gateway:
         with open(log, "w", encoding="utf-8") as output:
             self.process = subprocess.Popen(command, stdout=output, stderr=output)
 
-    def await_ready(self):
+    def await_ready(self, poll_seconds=0.2):
         deadline = time.monotonic() + READY_SECONDS
         while self.process.poll() is None and time.monotonic() < deadline:
             try:
@@ -50,16 +50,16 @@ class Gateway:
                     return
             except OSError:
                 pass
-            time.sleep(0.2)
+            time.sleep(poll_seconds)
         with open(self.log, encoding="utf-8") as log:
             sys.exit(f"a gateway is not ready; status {self.process.poll()}: {log.read()}")
 
 
-def start_gateway(folder, options, processes):
-    """Starts a gateway on free ports and awaits its first worker."""
+def start_gateway(folder, options, processes, poll_seconds=0.2):
+    """Starts a gateway on free ports and awaits its first worker; asks whether it is ready at an interval."""
     port = free_port()
     command = ["./kvasir", "serve", "--port", str(port), "--admin-port", str(free_port()), "--access-log", "none"]
     gateway = Gateway(command + options, port, os.path.join(folder, f"{port}.log"))
     processes.append(gateway.process)
-    gateway.await_ready()
+    gateway.await_ready(poll_seconds)
     return gateway

@@ -10,9 +10,11 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -21,7 +23,8 @@ import org.slf4j.LoggerFactory;
  * Lets workers come and go with what DNS lists under their names. An engine that is new in an
  * answer comes; one that two answers in a row lack goes. A lookup that fails, or an answer without
  * engines, changes nothing: checks keep requests away from engines that are gone. What operators
- * change stays: a worker that they have removed comes again only after DNS has not listed it.
+ * change stays: a worker that they have removed comes again only after DNS has not listed it. An
+ * engine under several descriptions is as one of them says until DNS no longer lists it there.
  *
  * <p>Thread-safe. Owns a thread, because lookups block.
  */
@@ -37,6 +40,12 @@ final class DnsDiscovery implements AutoCloseable {
 
   /** Engines by description; guarded by this. */
   private Map<DnsWorkers, Listed> names = new LinkedHashMap<>();
+
+  /** Workers that have an address, by name; guarded by this. */
+  private Set<String> fixed = Set.of();
+
+  /** Workers that DNS lists: to be read without the lock, which lookups hold. */
+  private volatile int count;
 
   private final LongAdder failures = new LongAdder();
   private volatile @Nullable Thread thread;
@@ -66,17 +75,18 @@ final class DnsDiscovery implements AutoCloseable {
   /**
    * Makes the names those of a list, and looks all up.
    *
-   * @param fixed workers that have an address
+   * @param own workers that have an address
    * @param next the names
    * @param change is given these workers and those of all names; no other lookup changes workers
    *     meanwhile
    * @return what it returns
    */
   synchronized <T> T use(
-      List<WorkerSpec> fixed, List<DnsWorkers> next, Function<List<WorkerSpec>, T> change) {
+      List<WorkerSpec> own, List<DnsWorkers> next, Function<List<WorkerSpec>, T> change) {
     Map<DnsWorkers, Listed> all = new LinkedHashMap<>();
     Map<String, WorkerSpec> workers = new LinkedHashMap<>();
-    fixed.forEach(spec -> workers.put(spec.name(), spec));
+    own.forEach(spec -> workers.put(spec.name(), spec));
+    Set<String> addressed = Set.copyOf(workers.keySet());
     for (DnsWorkers each : next) {
       Listed known = names.get(each);
       Listed listed = known == null ? new Listed() : known;
@@ -85,6 +95,8 @@ final class DnsDiscovery implements AutoCloseable {
       listed.workers.values().forEach(spec -> workers.putIfAbsent(spec.name(), spec));
     }
     names = all;
+    fixed = addressed;
+    recount();
     return change.apply(List.copyOf(workers.values()));
   }
 
@@ -109,7 +121,24 @@ final class DnsDiscovery implements AutoCloseable {
 
   /** Looks all names up, and changes the workers. */
   synchronized void lookAgain(FleetControl control) {
-    names.forEach((name, listed) -> look(name, listed, control));
+    names.forEach(
+        (name, listed) -> {
+          try {
+            look(name, listed, control);
+          } catch (RuntimeException e) { // the other names are looked up
+            LOG.error("the workers of {} cannot be changed", name, e);
+          }
+        });
+    recount();
+  }
+
+  private void recount() {
+    count =
+        names.values().stream()
+            .flatMap(listed -> listed.workers.values().stream())
+            .map(WorkerSpec::name)
+            .collect(Collectors.toSet())
+            .size();
   }
 
   /** Looks a name up. Without a control, what it lists changes, but no worker. */
@@ -121,7 +150,7 @@ final class DnsDiscovery implements AutoCloseable {
         LOG.info("{} is found again", name);
       }
       listed.failed = false;
-    } catch (IOException e) {
+    } catch (IOException | RuntimeException e) {
       if (!listed.failed) {
         LOG.warn("{} is not found, its workers stay: {}", name, Errors.reason(e));
       }
@@ -135,33 +164,57 @@ final class DnsDiscovery implements AutoCloseable {
         come(name, listed, each, control);
       }
     }
-    for (InetSocketAddress each : List.copyOf(listed.workers.keySet())) {
-      if (!found.contains(each) && listed.misses.merge(each, 1, Integer::sum) == MISSES) {
-        WorkerSpec gone = listed.workers.remove(each);
-        listed.misses.remove(each);
-        if (control != null && gone != null) {
-          control.remove(gone.name());
+    for (Map.Entry<InetSocketAddress, WorkerSpec> each : Map.copyOf(listed.workers).entrySet()) {
+      InetSocketAddress at = each.getKey();
+      if (!found.contains(at) && listed.misses.merge(at, 1, Integer::sum) >= MISSES) {
+        if (control != null) {
+          go(listed, each.getValue(), control);
         }
+        listed.workers.remove(at);
+        listed.misses.remove(at);
       }
     }
   }
 
-  private static void come(
+  private void come(
       DnsWorkers name, Listed listed, InetSocketAddress at, @Nullable FleetControl control) {
     try {
       WorkerSpec worker = name.at(at.getHostString(), at.getPort());
-      if (control != null) {
+      if (control != null && !fixed.contains(worker.name()) && other(listed, worker) == null) {
         control.put(worker);
       }
       listed.workers.put(at, worker);
-    } catch (IllegalArgumentException e) {
+    } catch (RuntimeException e) {
       LOG.warn("{} lists {}, which cannot be a worker: {}", name, at, Errors.reason(e));
     }
   }
 
+  /** A worker that its name lists no longer goes, or is from now on what another name says. */
+  private void go(Listed from, WorkerSpec gone, FleetControl control) {
+    if (fixed.contains(gone.name())) {
+      return;
+    }
+    WorkerSpec other = other(from, gone);
+    if (other == null) {
+      control.remove(gone.name());
+    } else if (!other.equals(gone)) {
+      control.put(other);
+    }
+  }
+
+  /** The worker of the same engine that another name lists; null for none. */
+  private @Nullable WorkerSpec other(Listed listed, WorkerSpec worker) {
+    return names.values().stream()
+        .filter(each -> each != listed)
+        .flatMap(each -> each.workers.values().stream())
+        .filter(each -> each.name().equals(worker.name()))
+        .findFirst()
+        .orElse(null);
+  }
+
   /** {@return the workers that DNS lists} */
-  synchronized int workers() {
-    return names.values().stream().mapToInt(listed -> listed.workers.size()).sum();
+  int workers() {
+    return count;
   }
 
   /** {@return lookups that failed} */

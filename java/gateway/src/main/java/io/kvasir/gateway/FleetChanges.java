@@ -104,15 +104,17 @@ final class FleetChanges implements FleetControl {
   public synchronized Change put(WorkerSpec spec) {
     FleetWorker known = named(spec.name());
     if (known != null && isSame(known, spec)) {
+      retiring.remove(known);
       known.membership().weigh(spec.weight());
       return Change.NONE;
     }
     check(spec, known);
-    if (known != null) {
-      leave(known);
+    if (known == null) {
+      enter(spec, false);
+      return Change.ADDED;
     }
-    enter(spec);
-    return known == null ? Change.ADDED : Change.CHANGED;
+    follow(known, spec);
+    return Change.CHANGED;
   }
 
   /**
@@ -142,7 +144,7 @@ final class FleetChanges implements FleetControl {
     String changed =
         "%d workers come, %d go, %d stay".formatted(coming.size(), retiring.size(), kept);
     retiring.replaceAll((worker, none) -> Optional.ofNullable(coming.remove(worker.name())));
-    coming.values().forEach(this::enter);
+    coming.values().forEach(spec -> enter(spec, false));
     retire(list, System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(drainMs));
     return changed;
   }
@@ -156,8 +158,7 @@ final class FleetChanges implements FleetControl {
     for (var each : new ArrayList<>(retiring.entrySet())) {
       FleetWorker worker = each.getKey();
       if (late || !isNeeded(worker)) {
-        leave(worker);
-        each.getValue().ifPresent(this::enter);
+        each.getValue().ifPresentOrElse(spec -> follow(worker, spec), () -> leave(worker));
       }
     }
     if (!retiring.isEmpty()) {
@@ -190,8 +191,15 @@ final class FleetChanges implements FleetControl {
     return among.stream().anyMatch(each -> each.healthy() && each.models().contains(model));
   }
 
-  private void enter(WorkerSpec spec) {
+  /** Another worker takes the place of one. What operators keep away from it stays away. */
+  private void follow(FleetWorker worker, WorkerSpec next) {
+    leave(worker);
+    enter(next, worker.membership().cordoned());
+  }
+
+  private void enter(WorkerSpec spec, boolean cordoned) {
     FleetWorker worker = connections.open(spec);
+    worker.membership().cordon(cordoned);
     fleets.add(worker);
     gauges.accept(worker);
     health.add(worker);

@@ -16,6 +16,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.function.Function;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -32,8 +34,12 @@ class DnsDiscoveryTest {
 
     final Map<String, List<String>> hosts = new HashMap<>();
 
+    /** Runs at the begin of each lookup. */
+    Runnable before = () -> {};
+
     @Override
     public List<InetSocketAddress> find(DnsWorkers workers) throws IOException {
+      before.run();
       List<String> found = hosts.get(workers.name());
       if (found == null) {
         throw new UnknownHostException(workers.name());
@@ -50,6 +56,12 @@ class DnsDiscoveryTest {
     final TreeSet<String> names = new TreeSet<>();
     final List<String> changes = new ArrayList<>();
 
+    /** The block size of each worker. */
+    final Map<String, Integer> sizes = new HashMap<>();
+
+    /** One whose removal fails once. */
+    String failing = "";
+
     @Override
     public List<FleetWorker> leaving() {
       return List.of();
@@ -60,12 +72,20 @@ class DnsDiscoveryTest {
       if (spec.name().startsWith("bad")) {
         throw new IllegalArgumentException("does not fit");
       }
+      if (spec.name().startsWith("odd")) {
+        throw new IllegalStateException("a router of its own");
+      }
       changes.add("+" + spec.name());
+      sizes.put(spec.name(), spec.blockSize());
       return names.add(spec.name()) ? Change.ADDED : Change.NONE;
     }
 
     @Override
     public boolean remove(String name) {
+      if (name.equals(failing)) {
+        failing = "";
+        throw new IllegalStateException("a router of its own");
+      }
       changes.add("-" + name);
       return names.remove(name);
     }
@@ -183,6 +203,102 @@ class DnsDiscoveryTest {
     dns.hosts.put("vllm", List.of("a", "b"));
     look();
     assertThat(workers.changes).isEmpty();
+  }
+
+  private static DnsWorkers named(String name, int blockSize) {
+    return DnsWorkers.parse("dns+http://%s:8000,block_size=%d".formatted(name, blockSize), null);
+  }
+
+  @Test
+  void anEngineUnderTwoNamesStaysUntilBothHaveDroppedIt() {
+    dns.hosts.put("one", List.of("a"));
+    dns.hosts.put("two", List.of("a"));
+    use(named("one", 16), named("two", 16));
+    assertThat(discovery.workers()).isEqualTo(1);
+    dns.hosts.put("one", List.of());
+    look();
+    look();
+    assertThat(workers.changes).isEmpty();
+    dns.hosts.put("two", List.of());
+    look();
+    look();
+    assertThat(workers.changes).containsExactly("-a:8000");
+    assertThat(discovery.workers()).isZero();
+  }
+
+  @Test
+  void anEngineThatMovesToAnotherNameGetsItsKeys() {
+    dns.hosts.put("one", List.of("a"));
+    dns.hosts.put("two", List.of());
+    use(named("one", 16), named("two", 32));
+    dns.hosts.put("one", List.of());
+    dns.hosts.put("two", List.of("a"));
+    look();
+    assertThat(workers.changes).as("it is the worker of one of them").isEmpty();
+    look();
+    assertThat(workers.changes).containsExactly("+a:8000");
+    assertThat(workers.sizes).containsEntry("a:8000", 32);
+    look();
+    assertThat(workers.changes).hasSize(1);
+  }
+
+  @Test
+  void aWorkerWithAnAddressStaysAsItIs() {
+    DnsWorkers name = DnsWorkers.parse("dns+http://vllm:1,block_size=32", null);
+    dns.hosts.put("vllm", List.of());
+    use(name);
+    dns.hosts.put("vllm", List.of("fixed"));
+    look();
+    dns.hosts.put("vllm", List.of());
+    look();
+    look();
+    assertThat(workers.changes).isEmpty();
+  }
+
+  @Test
+  void aFailureDoesNotEndTheLookups() {
+    dns.hosts.put("vllm", List.of("a", "b"));
+    dns.hosts.put("sglang", List.of());
+    use(NAME, OTHER);
+    dns.before =
+        () -> {
+          throw new NumberFormatException("the port of an SRV record");
+        };
+    look();
+    assertThat(discovery.failures()).isEqualTo(2);
+    dns.before = () -> {};
+    workers.failing = "a:8000";
+    dns.hosts.put("vllm", List.of("odd", "b", "c"));
+    dns.hosts.put("sglang", List.of("s"));
+    look();
+    look();
+    assertThat(workers.changes).as("a does not go yet").containsExactly("+c:8000", "+s:80");
+    look();
+    assertThat(workers.changes).containsExactly("+c:8000", "+s:80", "-a:8000");
+  }
+
+  @Test
+  void theNumberOfWorkersDoesNotWaitForALookup() throws Exception {
+    dns.hosts.put("vllm", List.of("a"));
+    use(NAME);
+    CountDownLatch begun = new CountDownLatch(1);
+    CountDownLatch answers = new CountDownLatch(1);
+    dns.before =
+        () -> {
+          begun.countDown();
+          Await.opened("the answer", answers);
+        };
+    Thread looks = new Thread(this::look, "looks");
+    looks.start();
+    Await.opened("a lookup", begun);
+    CompletableFuture<Integer> read = CompletableFuture.supplyAsync(discovery::workers);
+    try {
+      Await.until("the number", read::isDone);
+    } finally {
+      answers.countDown();
+      looks.join();
+    }
+    assertThat(read.join()).isEqualTo(1);
   }
 
   /** In the end the workers are those of DNS, whatever it answered before. */

@@ -247,6 +247,38 @@ class FleetChangesTest {
   }
 
   @Test
+  void aWorkerThatIsAddedAgainWhileItWaitsToGoStays() {
+    CountDownLatch started = new CountDownLatch(1);
+    try (ScriptedEngine first = ScriptedEngine.good();
+        ScriptedEngine second = ScriptedEngine.good();
+        ScriptedEngine next = ScriptedEngine.good();
+        TestGateway gateway = TestGateway.of(first, second).adminKey(KEY).start()) {
+      next.healthAfter(started);
+      replace(gateway, "http://" + next.name());
+      assertThat(add(gateway, first).status()).isEqualTo(200);
+      started.countDown();
+      Await.until("the other has gone", () -> gateway.gateway().fleets().workers().size() == 2);
+      assertThat(worker(gateway, first).path("state").asText()).isEqualTo("serving");
+    }
+  }
+
+  @Test
+  void aWorkerWithOtherKeysStaysCordoned() {
+    try (ScriptedEngine first = ScriptedEngine.good();
+        ScriptedEngine second = ScriptedEngine.good();
+        TestGateway gateway = TestGateway.of(first, second).adminKey(KEY).start()) {
+      cordon(gateway, second, true);
+      String other = "{'worker':'http://" + second.name() + ",block_size=64'}";
+      Reply put = gateway.change("PUT", "/" + second.name(), other, KEY);
+      assertThat(put.json().path("state").asText()).isEqualTo("cordoned");
+      assertThat(replace(gateway, "http://" + first.name(), "http://" + second.name()))
+          .isEqualTo("1 workers come, 1 go, 1 stay");
+      awaitHealthy(gateway, second);
+      assertThat(worker(gateway, second).path("state").asText()).isEqualTo("cordoned");
+    }
+  }
+
+  @Test
   void onlyTheKeyChangesWorkers() {
     try (ScriptedEngine engine = ScriptedEngine.good();
         TestGateway open = TestGateway.of(engine).start();

@@ -127,7 +127,10 @@ public final class Gateway implements AutoCloseable {
             transfers,
             settings.proxy(),
             new AdmissionQueue(
-                pressure.maxRunningRequests(), pressure.maxQueuedRequests(), System::nanoTime),
+                pressure.maxRunningRequests(),
+                pressure.maxQueuedRequests(),
+                System::nanoTime,
+                loop),
             new RetryBudget(pressure.retryReserve()),
             settings.bodyBudget(),
             threads,

@@ -19,7 +19,6 @@ import io.kvasir.gateway.proxy.BodyThreads;
 import io.kvasir.gateway.proxy.GatewayHandler;
 import io.kvasir.gateway.proxy.KeyGate;
 import io.kvasir.gateway.proxy.Services;
-import io.kvasir.gateway.route.AdmissionQueue;
 import io.kvasir.gateway.route.Ejection;
 import io.kvasir.gateway.route.HealthChecks;
 import io.kvasir.gateway.route.ModelFleets;
@@ -126,8 +125,7 @@ public final class Gateway implements AutoCloseable {
                 times.tokensTimeoutMs(), TOKENS_CACHE_BYTES, models, times.clockNs()),
             transfers,
             settings.proxy(),
-            new AdmissionQueue(
-                pressure.maxRunningRequests(), pressure.maxQueuedRequests(), System::nanoTime),
+            settings.admissionQueue(loop),
             new RetryBudget(pressure.retryReserve()),
             settings.bodyBudget(),
             threads,
@@ -336,7 +334,7 @@ public final class Gateway implements AutoCloseable {
     return discovery.use(workers, dnsWorkers, changes::replace);
   }
 
-  /** {@return counts how often the settings were read again} */
+  /** {@return counts how often the settings are read again} */
   public Reloads reloads() {
     return reloads;
   }

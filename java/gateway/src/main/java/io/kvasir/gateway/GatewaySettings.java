@@ -1,6 +1,7 @@
 package io.kvasir.gateway;
 
 import io.kvasir.exchange.BodyBudget;
+import io.kvasir.exchange.EventLoop;
 import io.kvasir.exchange.http.ConnectionLimit;
 import io.kvasir.exchange.http.HttpFront;
 import io.kvasir.exchange.http.TlsFiles;
@@ -10,6 +11,7 @@ import io.kvasir.gateway.disagg.DisaggSettings;
 import io.kvasir.gateway.disagg.RouterChoice;
 import io.kvasir.gateway.proxy.ClientLimits;
 import io.kvasir.gateway.proxy.ProxySettings;
+import io.kvasir.gateway.route.AdmissionQueue;
 import io.kvasir.gateway.route.BreakerSettings;
 import io.kvasir.gateway.worker.ApiKey;
 import io.kvasir.gateway.worker.DnsWorkers;
@@ -104,6 +106,12 @@ public record GatewaySettings(
   boolean hasDecodeWorkers() {
     return Stream.concat(workers.stream(), dnsWorkers.stream().map(DnsWorkers::example))
         .anyMatch(spec -> spec.disagg().role() == WorkerRole.DECODE);
+  }
+
+  /** The requests that wait for a place, and those that have one; the loop starts some of them. */
+  AdmissionQueue admissionQueue(EventLoop loop) {
+    return new AdmissionQueue(
+        pressure.maxRunningRequests(), pressure.maxQueuedRequests(), System::nanoTime, loop);
   }
 
   /** The bodies that the gateway holds. A client's share has room for one of the largest size. */

@@ -33,6 +33,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.stream.Stream;
 
@@ -56,6 +57,9 @@ final class WarmUp extends DeclaredOptions {
   private static final int TURNS = 6;
   private static final int SYSTEM_WORDS = 60;
   private static final int TURN_WORDS = 15;
+
+  /** How long the last requests may go on. */
+  private static final long LAST_ANSWER_NS = 1_000_000_000;
 
   /** The requests by path: the text of all turns, and whether the answer is streamed. */
   private static final List<Map.Entry<String, String>> REQUESTS =
@@ -196,10 +200,15 @@ final class WarmUp extends DeclaredOptions {
       client.start();
       clients.add(client);
     }
-    for (Thread client : clients) {
-      client.join();
-    }
+    join(clients, endNs + LAST_ANSWER_NS);
     return served.sum();
+  }
+
+  /** Waits for the end of all clients, up to a time. */
+  static void join(List<Thread> clients, long endNs) throws InterruptedException {
+    for (Thread client : clients) {
+      TimeUnit.NANOSECONDS.timedJoin(client, endNs - System.nanoTime());
+    }
   }
 
   /** One conversation, or a part of it; false if a request failed, which ends it. */

@@ -138,7 +138,7 @@ final class WorkersCommand extends AdminCommand implements Callable<Integer> {
     switch (what) {
       case ADD -> {
         String added = admin.add(id).path("worker_id").asText();
-        return await(admin, added, "is not healthy", each -> each.path("healthy").asBoolean());
+        return await(admin, added, "is not healthy", 1, each -> each.path("healthy").asBoolean());
       }
       case WEIGHT -> {
         if (weight == null) {
@@ -148,9 +148,9 @@ final class WorkersCommand extends AdminCommand implements Callable<Integer> {
         return ExitCode.DONE;
       }
       case DRAIN -> {
-        admin.cordon(id, true);
+        admin.cordon(id, true); // a request that was placed before can be sent a moment later
         return await(
-            admin, id, "still has requests", each -> each.path("active_requests").asInt() == 0);
+            admin, id, "still has requests", 2, each -> each.path("active_requests").asInt() == 0);
       }
       case REMOVE -> {
         admin.remove(id);
@@ -158,6 +158,7 @@ final class WorkersCommand extends AdminCommand implements Callable<Integer> {
             admin,
             id,
             "still has requests",
+            1,
             each -> !each.path("state").asText().equals("leaving"));
       }
       default -> {
@@ -172,21 +173,23 @@ final class WorkersCommand extends AdminCommand implements Callable<Integer> {
     boolean met(JsonNode worker);
   }
 
-  /** Waits for a state, or until the worker has gone. */
-  private int await(AdminClient admin, String id, String otherwise, State state)
+  /** Waits until looks in a row find a state, or until the worker has gone. */
+  private int await(AdminClient admin, String id, String otherwise, int looks, State state)
       throws IOException, InterruptedException, Console.OutputException {
     long endNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(waitMs.value());
+    int met = 0;
     while (true) {
       JsonNode now = admin.worker(id);
       if (now == null) {
         console.note("worker " + id + " has gone");
         return ExitCode.DONE;
       }
-      if (state.met(now)) {
+      met = state.met(now) ? met + 1 : 0;
+      if (met == looks) {
         show(now);
         return ExitCode.DONE;
       }
-      if (System.nanoTime() - endNs >= 0) {
+      if (met == 0 && System.nanoTime() - endNs >= 0) {
         console.note("worker " + id + " " + otherwise + problems(now));
         return ExitCode.FAILED;
       }

@@ -22,7 +22,7 @@ import java.util.function.Supplier;
  * The gateway's metrics for Prometheus. Where vLLM or Dynamo has a metric of the same meaning, its
  * name is used after {@code kvasir_}.
  *
- * <p>Thread-safe. Recording is O(1) and takes no lock.
+ * <p>Thread-safe. Recording is O(1), and takes no lock but for the first time of a label.
  */
 public final class GatewayMetrics {
 
@@ -92,7 +92,7 @@ public final class GatewayMetrics {
    *
    * @param worker the worker's name
    */
-  public void forgetWorker(String worker) {
+  public synchronized void forgetWorker(String worker) {
     targets.keySet().removeIf(target -> target.worker().equals(worker));
     legs.keySet().removeIf(leg -> leg.worker().equals(worker));
     for (Meter meter : registry.getMeters()) {
@@ -144,7 +144,12 @@ public final class GatewayMetrics {
   public TargetMetrics target(String model, String worker, int dpRank) {
     Target target = new Target(model, worker, dpRank);
     TargetMetrics known = targets.get(target);
-    return known != null ? known : targets.computeIfAbsent(target, this::targetMetrics);
+    return known != null ? known : newTarget(target);
+  }
+
+  /** Locked, so that none is kept whose meters end with a worker. */
+  private synchronized TargetMetrics newTarget(Target target) {
+    return targets.computeIfAbsent(target, this::targetMetrics);
   }
 
   private TargetMetrics targetMetrics(Target target) {
@@ -181,8 +186,11 @@ public final class GatewayMetrics {
   public void onLeg(String role, String worker, long ns) {
     Leg leg = new Leg(role, worker);
     Timer known = legs.get(leg);
-    (known != null ? known : legs.computeIfAbsent(leg, this::legTimer))
-        .record(ns, TimeUnit.NANOSECONDS);
+    (known != null ? known : newLeg(leg)).record(ns, TimeUnit.NANOSECONDS);
+  }
+
+  private synchronized Timer newLeg(Leg leg) {
+    return legs.computeIfAbsent(leg, this::legTimer);
   }
 
   private Timer legTimer(Leg leg) {

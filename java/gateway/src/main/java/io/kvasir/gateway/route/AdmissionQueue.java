@@ -1,5 +1,6 @@
 package io.kvasir.gateway.route;
 
+import io.kvasir.exchange.EventLoop;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -9,6 +10,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -65,6 +67,7 @@ public final class AdmissionQueue {
   private final int maxRunning;
   private final int maxQueued;
   private final LongSupplier clockNs;
+  private final EventLoop loop;
 
   // Guarded by this.
   private final Map<String, Flow> flows = new LinkedHashMap<>();
@@ -77,6 +80,9 @@ public final class AdmissionQueue {
 
   private int running;
   private int queued;
+
+  /** Whether a look at the tenants that are idle is planned. */
+  private boolean planned;
 
   /** A request that waits. */
   private record Waiting(long tokens, Runnable start, Runnable displaced) {}
@@ -107,11 +113,13 @@ public final class AdmissionQueue {
    * @param maxRunning requests served at a time, at least 1
    * @param maxQueued requests that may wait, at least 0
    * @param clockNs the time in nanoseconds
+   * @param loop starts requests whose place is kept no longer
    */
-  public AdmissionQueue(int maxRunning, int maxQueued, LongSupplier clockNs) {
+  public AdmissionQueue(int maxRunning, int maxQueued, LongSupplier clockNs, EventLoop loop) {
     this.maxRunning = maxRunning;
     this.maxQueued = maxQueued;
     this.clockNs = clockNs;
+    this.loop = loop;
   }
 
   /**
@@ -120,7 +128,7 @@ public final class AdmissionQueue {
    * @param tenant whose it is; empty where there are no tenants
    * @param tokens tokens that are expected of it, at least 0
    * @param start runs once if the request waits and may start, on the thread whose call made that
-   *     possible; the request must then {@link #leave}
+   *     possible or on the loop; the request must then {@link #leave}
    * @param displaced runs once instead if the request must not wait any longer, because one of
    *     another tenant has its place; on the thread that calls this for the other one
    * @return what becomes of it
@@ -169,6 +177,7 @@ public final class AdmissionQueue {
     flow.start = Math.max(flow.start, lastStart);
     flow.waiting.add(arrived);
     queued++;
+    plan(actions);
     return Outcome.WAITS;
   }
 
@@ -213,6 +222,7 @@ public final class AdmissionQueue {
         forgetPast();
         forgetIdle();
         start(actions);
+        plan(actions);
         return true;
       }
     }
@@ -282,6 +292,31 @@ public final class AdmissionQueue {
     settle(flow);
     forgetIdle();
     start(actions);
+    plan(actions);
+  }
+
+  /** While a request waits for a kept place, that is looked at when it may be free. */
+  private void plan(List<Runnable> actions) {
+    if (planned || queued == 0 || running == maxRunning || idle.isEmpty()) {
+      return;
+    }
+    planned = true;
+    long keptNs = idle.iterator().next().idleNs + KEPT_NS - clockNs.getAsLong();
+    long delayMs = Math.max(0, TimeUnit.NANOSECONDS.toMillis(keptNs)) + 1;
+    actions.add(() -> loop.after(delayMs, this::look));
+  }
+
+  private void look() {
+    List<Runnable> actions = new ArrayList<>(1);
+    look(actions);
+    run(actions);
+  }
+
+  private synchronized void look(List<Runnable> actions) {
+    planned = false;
+    forgetIdle();
+    start(actions);
+    plan(actions);
   }
 
   /** Starts the requests that there is room for. */

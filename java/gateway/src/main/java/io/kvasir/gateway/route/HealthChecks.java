@@ -6,6 +6,7 @@ import io.kvasir.gateway.worker.ModelList;
 import io.kvasir.gateway.worker.WorkerFacts;
 import io.kvasir.gateway.worker.WorkerProbe;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -63,14 +64,18 @@ public final class HealthChecks {
   /**
    * Starts the checks.
    *
-   * @param firstRound runs on the loop after every worker has answered or refused to once; a worker
-   *     that does not answer in time is asked again
+   * @param firstRound runs on the loop after every worker has answered or refused to once, or has
+   *     left; a worker that does not answer in time is asked again
    */
   public void start(Runnable firstRound) {
     loop.execute(
         () -> {
-          Set<FleetWorker> unchecked = new HashSet<>(fleets.workers());
-          for (FleetWorker worker : fleets.workers()) {
+          List<FleetWorker> workers = fleets.workers();
+          Set<FleetWorker> unchecked = new HashSet<>(workers);
+          if (workers.isEmpty()) {
+            firstRound.run();
+          }
+          for (FleetWorker worker : workers) {
             new Check(
                     worker,
                     () -> {
@@ -143,7 +148,9 @@ public final class HealthChecks {
     void run() {
       planned = null;
       hastened = false;
-      if (!closed && !worker.membership().hasLeft()) {
+      if (worker.membership().hasLeft()) {
+        endFirst();
+      } else if (!closed) {
         get(HEALTH, (status, body) -> get(MODELS, this::onModels));
       }
     }
@@ -159,9 +166,8 @@ public final class HealthChecks {
           timeoutMs,
           (status, body) -> {
             if (worker.membership().hasLeft()) {
-              return;
-            }
-            if (status == OK) {
+              endFirst();
+            } else if (status == OK) {
               good.onAnswer(status, body);
             } else {
               bad(found(status, askedNs), problem(target, status));
@@ -296,13 +302,17 @@ public final class HealthChecks {
     /** The first check is over unless its answer is late. */
     private void next() {
       if (worst != WorkerHealth.LATE) {
-        Runnable first = afterFirst;
-        afterFirst = () -> {};
-        first.run();
+        endFirst();
       }
       endedNs = System.nanoTime();
       boolean soon = !worker.healthy() || worst == WorkerHealth.UNREACHABLE;
       planned = loop.after(soon ? Math.min(intervalMs, SOON_MS) : intervalMs, this::run);
+    }
+
+    private void endFirst() {
+      Runnable first = afterFirst;
+      afterFirst = () -> {};
+      first.run();
     }
   }
 }

@@ -184,12 +184,13 @@ public final class ModelFleet implements AutoCloseable {
   }
 
   /**
-   * Removes a worker.
+   * Removes a worker. It is among the workers, so that requests exclude it, until the router has
+   * none of its ranks.
    *
    * @param worker the worker
    */
   synchronized void remove(FleetWorker worker) {
-    if (workers.remove(worker)) {
+    if (workers.contains(worker)) {
       if (followed != null) {
         followed.remove(worker);
       }
@@ -199,6 +200,7 @@ public final class ModelFleet implements AutoCloseable {
         }
         router.removeRank(rankId(worker, rank));
       }
+      workers.remove(worker);
     }
   }
 

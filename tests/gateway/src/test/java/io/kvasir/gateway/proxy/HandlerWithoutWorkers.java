@@ -78,7 +78,7 @@ final class HandlerWithoutWorkers {
             new TokenQuestions(1, 1, Map.of(), System::nanoTime),
             new Transfers(DisaggSettings.DEFAULTS, url -> null, 1),
             settings,
-            new AdmissionQueue(1, 1, System::nanoTime),
+            new AdmissionQueue(1, 1, System::nanoTime, new Loop()),
             new RetryBudget(1),
             new BodyBudget(bodyBytes),
             new BodyThreads(1, 1),

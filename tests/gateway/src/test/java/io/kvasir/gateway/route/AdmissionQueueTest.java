@@ -25,10 +25,11 @@ class AdmissionQueueTest {
   /** The tenants of the requests in service. */
   private final Deque<String> running = new ArrayDeque<>();
 
+  private final PlannedActions loop = new PlannedActions();
   private long nowNs;
 
   private AdmissionQueue queue(int running, int queued) {
-    return new AdmissionQueue(running, queued, () -> nowNs);
+    return new AdmissionQueue(running, queued, () -> nowNs, loop);
   }
 
   private Outcome arrive(AdmissionQueue queue, String tenant, long tokens, String name) {
@@ -233,6 +234,22 @@ class AdmissionQueueTest {
     assertThat(arrive(queue, "calm", 1, "calm 3")).isEqualTo(Outcome.WAITS);
     leave(queue);
     assertThat(started).as("as the next one").endsWith("calm 3");
+  }
+
+  @Test
+  void aRequestStartsWhenAPlaceIsKeptNoLonger() {
+    AdmissionQueue queue = queue(4, 100);
+    arrive(queue, "calm", 1, "calm 1");
+    leave(queue);
+    nowNs += SECOND;
+    for (int i = 1; i <= 4; i++) {
+      arrive(queue, "flood", 1, "flood " + i);
+    }
+    PlannedActions.Planned look = loop.takeOnly();
+    nowNs += look.delayMs() * 1_000_000;
+    look.action().run();
+    assertThat(started).containsExactly("flood 4");
+    assertThat(look.delayMs()).isBetween(59_000L, 59_010L);
   }
 
   @Test

@@ -361,7 +361,8 @@ class WorkerFaultsTest {
   void aRequestThatFindsNoEngineAsksForAHealthCheck() {
     try (ScriptedEngine a = ScriptedEngine.good();
         ScriptedEngine b = ScriptedEngine.good();
-        TestGateway gateway = TestGateway.of(a, b).healthEveryMs(Await.limitMs() * 2).start()) {
+        TestGateway gateway =
+            TestGateway.of(a, b).router("round_robin").healthEveryMs(Await.limitMs() * 2).start()) {
       a.kill();
       Await.until(
           () -> {

@@ -24,6 +24,8 @@ public enum EngineKind {
   private static final double HANG_TO_SECONDS = 40;
   private static final double HANG_EVERY_SECONDS = 60;
 
+  private static final double NS_PER_S = 1e9;
+
   private final double share;
   private final double factor;
 
@@ -35,6 +37,11 @@ public enum EngineKind {
   /** {@return the name in options and reports, for example {@code two_classes}} */
   public String id() {
     return name().toLowerCase(Locale.ROOT);
+  }
+
+  /** How long an engine computes nothing, in nanoseconds. */
+  double hangNs() {
+    return this == HANGS ? (HANG_TO_SECONDS - HANG_FROM_SECONDS) * NS_PER_S : 0;
   }
 
   /** The delays of so many ranks. Those that are delayed are spread evenly. */

@@ -3,6 +3,7 @@ package io.kvasir.simulator.compare;
 import io.kvasir.engine.adp.AdpRouterKind;
 import io.kvasir.engine.execute.RankPools;
 import io.kvasir.fleet.router.legs.WholeOrApart;
+import io.kvasir.simulator.compare.SpeedSearch.Speed;
 import io.kvasir.simulator.fleet.ApartSettings;
 import io.kvasir.simulator.fleet.FleetSettings;
 import io.kvasir.simulator.replay.Measures;
@@ -32,28 +33,11 @@ import java.util.stream.Stream;
  */
 public final class RouterComparison {
 
-  /** Allowed difference between the measured and the target utilisation of the reference. */
-  private static final double TOLERANCE = 0.005;
-
-  /** The least relative difference between a speed that is too slow and one that is too fast. */
-  private static final double PRECISION = 0.02;
-
-  /** Longest replay time, relative to the arrivals, that counts as keeping up. */
-  private static final double MAX_TIME = 1.03;
-
-  private static final int MAX_TRIALS = 12;
-
   /** Replays that find a capacity: to 2 % if it is above a half, and more roughly below. */
   private static final int CAPACITY_TRIALS = 7;
 
   /** The least capacity that is tried: one of this value may also be lower. */
   public static final double LEAST_CAPACITY = 1.0 / (1 << (CAPACITY_TRIALS - 1));
-
-  /** Highest speed of sessions: faster ones would leave no time between an answer and a turn. */
-  private static final double MAX_SESSION_SPEED = 16;
-
-  /** The most that one trial is faster than the one before it. */
-  private static final double MOST_FASTER = 4;
 
   /** A load that is missed by more than this factor says nothing. */
   private static final int MOST_BELOW = 10;
@@ -109,15 +93,6 @@ public final class RouterComparison {
     this.threads = threads;
     this.store = store;
     this.saturatedMs = saturatedMs;
-  }
-
-  /** A speed and the utilisation under the reference at that speed; 0 and 0 before a trial. */
-  private record Speed(double factor, double share) {
-
-    /** The speed for a utilisation, if utilisations are proportional to speeds. */
-    double proportional(double utilisation) {
-      return factor * Math.min(MOST_FASTER, utilisation / share);
-    }
   }
 
   /**
@@ -299,7 +274,15 @@ public final class RouterComparison {
         store.of(
             name + " speed for " + load + " seed " + seeds.get(0),
             () -> {
-              Speed speed = findSpeed(setting, load.utilisation(), contest);
+              Traffic traffic = setting.traffic();
+              Speed speed =
+                  new SpeedSearch(
+                          setting,
+                          contest.workers,
+                          factor ->
+                              contest.reference.play(traffic.reference().at(factor, seeds.get(0))))
+                      .find(load.utilisation())
+                      .orElseThrow(() -> noneFits(setting));
               return List.of(speed.factor(), speed.share());
             });
     Speed speed = new Speed(found.get(0), found.get(1));
@@ -336,60 +319,5 @@ public final class RouterComparison {
       }
     }
     return Math.max(low, LEAST_CAPACITY);
-  }
-
-  /**
-   * Interpolates between a speed that is too slow and one that is too fast, and bisects in every
-   * third trial and where the reference did not keep up. If it stops keeping up below the target
-   * utilisation, or the two are close together, the slower one is used. Sessions always do, as they
-   * wait for answers; their speed has a limit instead. In a fleet, one long request near the end
-   * occupies one worker; the time that this takes at the lowest speed is allowed in addition.
-   */
-  private Speed findSpeed(Setting setting, double utilisation, Contest contest) {
-    Traffic traffic = setting.traffic();
-    Speed slow = new Speed(0, 0);
-    Speed fast = null;
-    boolean fastKeptUp = false;
-    double tailNs = 0;
-    double next = 1;
-    for (int trial = 0; trial < MAX_TRIALS; trial++) {
-      ReplayResult result = contest.reference.play(traffic.reference().at(next, seeds.get(0)));
-      if (result.completed() == 0) {
-        throw noneFits(setting);
-      }
-      Speed tried = new Speed(next, result.prefillShare() / contest.workers);
-      double arrivalsNs = traffic.lastArrivalNs() / next;
-      boolean keepsUp = result.virtualNs() <= MAX_TIME * arrivalsNs + tailNs;
-      if (keepsUp && trial == 0 && contest.workers > 1 && !traffic.sessions()) {
-        tailNs = Math.max(0, result.virtualNs() - arrivalsNs);
-      }
-      if (!keepsUp || tried.share() > utilisation + TOLERANCE) {
-        fast = tried;
-        fastKeptUp = keepsUp;
-      } else if (tried.share() < utilisation - TOLERANCE) {
-        slow = tried;
-      } else {
-        return tried;
-      }
-      if (fast != null && slow.factor() > (1 - PRECISION) * fast.factor()) {
-        return slow;
-      }
-      if (fast == null) {
-        next = trial == 0 ? slow.proportional(utilisation) : 2 * slow.factor();
-      } else if (fastKeptUp && trial % 3 != 2) {
-        next = interpolated(slow, fast, utilisation);
-      } else {
-        next = (slow.factor() + fast.factor()) / 2;
-      }
-      if (traffic.sessions() && next > MAX_SESSION_SPEED) {
-        return slow;
-      }
-    }
-    return slow.factor() > 0 || fast == null ? slow : fast;
-  }
-
-  private static double interpolated(Speed slow, Speed fast, double utilisation) {
-    double part = (utilisation - slow.share()) / (fast.share() - slow.share());
-    return slow.factor() + part * (fast.factor() - slow.factor());
   }
 }

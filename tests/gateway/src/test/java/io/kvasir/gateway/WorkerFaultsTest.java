@@ -362,7 +362,8 @@ class WorkerFaultsTest {
     try (ScriptedEngine a = ScriptedEngine.good();
         ScriptedEngine b = ScriptedEngine.good();
         TestGateway gateway = TestGateway.of(a, b).healthEveryMs(Await.limitMs() * 2).start()) {
-      a.kill();
+      gateway.works();
+      (a.received() > 0 ? a : b).kill(); // where the conversation would go on
       Await.until(
           () -> {
             gateway.works(); // what fails at the killed worker is repeated

@@ -3,7 +3,9 @@ package io.kvasir.gateway;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.kvasir.exchange.EngineFlavor;
 import io.kvasir.gateway.RawClient.Reply;
+import io.kvasir.gateway.route.ModelFleets;
 import io.kvasir.gateway.worker.WorkerSpec;
 import io.kvasir.testing.harness.Await;
 import java.util.List;
@@ -171,6 +173,39 @@ class FleetChangesTest {
     return gateway
         .gateway()
         .replaceWorkers(Stream.of(workers).map(WorkerSpec::parse).toList(), List.of());
+  }
+
+  @Test
+  void eventsThatMostWorkersPublishAreFollowedUntilNoneDoes() {
+    try (ScriptedEngine first = ScriptedEngine.good();
+        ScriptedEngine second = ScriptedEngine.good();
+        StandInServer events = StandInServer.start(EngineFlavor.VLLM, 1);
+        TestGateway gateway =
+            TestGateway.of(first, second)
+                .router(GatewaySettings.AUTO)
+                .healthEveryMs(20)
+                .adminKey(KEY)
+                .start()) {
+      ModelFleets fleets = gateway.gateway().fleets();
+      gateway.works();
+      assertThat(fleets.fleet("m").followed()).isNull();
+      for (ScriptedEngine engine : List.of(first, second)) {
+        String spec = "http://" + engine.name() + events.liveEvents();
+        assertThat(gateway.change("POST", "", "{'worker':'" + spec + "'}", KEY).status())
+            .isEqualTo(200);
+        awaitHealthy(gateway, engine);
+      }
+      Await.until("followed events", () -> fleets.fleet("m").followed() != null);
+      assertThat(fleets.fleet("m").workers()).hasSize(2);
+      gateway.works();
+      assertThat(add(gateway, first).status()).isEqualTo(200);
+      awaitHealthy(gateway, first);
+      assertThat(fleets.fleet("m").followed()).as("those of one worker").isNotNull();
+      assertThat(add(gateway, second).status()).isEqualTo(200);
+      Await.until("no events", () -> fleets.fleet("m").followed() == null);
+      awaitHealthy(gateway, second);
+      gateway.works();
+    }
   }
 
   @Test

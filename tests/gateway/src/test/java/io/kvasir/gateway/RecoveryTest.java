@@ -89,4 +89,20 @@ class RecoveryTest {
       assertThat(report(gateway).feed().restarts()).isEqualTo(1);
     }
   }
+
+  @Test
+  void anEngineThatWasStartedAgainIsAskedAboutItself() {
+    try (StandInServer engine = StandInServer.start(EngineFlavor.VLLM, 1);
+        ScriptedEngine health = ScriptedEngine.good().fact("/version", "{\"version\":\"0.10.0\"}");
+        TestGateway gateway = gateway(health, engine)) {
+      Await.until("blocks", () -> publishes(engine, gateway));
+      assertThat(worker(gateway).facts().version()).isEqualTo("0.10.0");
+      health.fact("/version", "{\"version\":\"0.11.0\"}");
+      engine.faults("{'restart':true}");
+      Await.until(
+          "the new version",
+          () -> publishes(engine, gateway) && worker(gateway).facts().version().equals("0.11.0"));
+      assertThat(worker(gateway).recoveries()).isEqualTo(1);
+    }
+  }
 }

@@ -5,7 +5,7 @@ import io.kvasir.gateway.Gateway;
 import io.kvasir.gateway.openai.JsonText;
 import io.kvasir.gateway.route.FleetWorker;
 import io.kvasir.gateway.route.ModelFleet;
-import io.kvasir.gateway.route.ModelFleets;
+import io.kvasir.gateway.route.WorkerProblems;
 import java.io.IOException;
 import java.util.Iterator;
 import java.util.concurrent.TimeUnit;
@@ -47,7 +47,7 @@ final class SelfCheck {
           "kvasir: waiting at most "
               + patienceSeconds
               + " s (--check-seconds) for workers: "
-              + ModelFleets.problems(gateway.fleets().workers()));
+              + WorkerProblems.of(gateway.fleets().workers()));
     }
     while (gateway.fleets().silent() > 0 && System.nanoTime() - endNs < 0) {
       Thread.sleep(POLL_MS);
@@ -55,7 +55,7 @@ final class SelfCheck {
     if (gateway.fleets().silent() > 0) {
       console.note(
           "kvasir: workers that have not answered: "
-              + ModelFleets.problems(gateway.fleets().workers()));
+              + WorkerProblems.of(gateway.fleets().workers()));
     }
   }
 

@@ -3,7 +3,7 @@ package io.kvasir.gateway.proxy;
 import io.kvasir.exchange.UpstreamFailure;
 import io.kvasir.fleet.router.RouteOutcome;
 import io.kvasir.gateway.route.FleetWorker;
-import io.kvasir.gateway.route.ModelFleets;
+import io.kvasir.gateway.route.WorkerProblems;
 import io.kvasir.model.Errors;
 import java.util.Collection;
 
@@ -36,7 +36,7 @@ final class Refusals {
 
   /** What is wrong with workers, in parentheses; empty if nothing is known to be. */
   static String reasons(Collection<FleetWorker> among) {
-    String problems = ModelFleets.problems(among);
+    String problems = WorkerProblems.of(among);
     return problems.isEmpty() ? "" : " (" + problems + ")";
   }
 

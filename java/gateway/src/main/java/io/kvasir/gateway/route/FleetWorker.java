@@ -118,7 +118,7 @@ public final class FleetWorker {
     return role() != WorkerRole.PREFILL && spec.disagg().decodesWhole();
   }
 
-  /** {@return what its engine says, as of the last time that it became healthy} */
+  /** {@return what its engine says, as of the last time that it answered questions about it} */
   public WorkerFacts facts() {
     return facts;
   }

@@ -17,9 +17,10 @@ import org.slf4j.LoggerFactory;
  * Asks every worker for its health and its models, at an interval. A worker is unhealthy after some
  * bad answers in a row, and healthy again after one good one. Before it becomes healthy, it is
  * asked about its engine too, and has to answer: what fleets assume of it lasts until the next
- * time. Each question makes a connection of its own. A worker that does not answer in time can be
- * busy: while it answers requests, a check that is only late does not count. A failed request asks
- * for a check at once, and a worker that accepts no connections is soon checked again.
+ * time. A healthy worker is asked too when its events show that its engine was started again, and
+ * now and then. Each question makes a connection of its own. A worker that does not answer in time
+ * can be busy: while it answers requests, a check that is only late does not count. A failed
+ * request asks for a check at once, and a worker that accepts no connections is soon checked again.
  *
  * <p>Runs on one event loop.
  */
@@ -33,6 +34,9 @@ public final class HealthChecks {
 
   /** Time until a check that does not wait for its turn, since the last one, in milliseconds. */
   private static final long SOON_MS = 1_000;
+
+  /** How long facts about an engine last, in milliseconds. */
+  private static final long FACTS_MS = 180_000;
 
   private static final int MAX_REPLY_BYTES = 4 << 20;
 
@@ -123,6 +127,12 @@ public final class HealthChecks {
     private boolean hastened;
     private long endedNs;
 
+    /** The worker's lives when its engine has said its facts. */
+    private long factsOfLives;
+
+    /** Good checks until it is asked for them again. */
+    private long factsLast;
+
     Check(FleetWorker worker, Runnable afterFirst) {
       this.worker = worker;
       this.afterFirst = afterFirst;
@@ -205,8 +215,7 @@ public final class HealthChecks {
       if (models.names().isEmpty()) {
         bad(WorkerHealth.FAILING, "no model in the answer to GET " + MODELS);
       } else if (worker.healthy()) {
-        onFacts(models, worker.facts());
-        good();
+        onHealthy(models);
       } else {
         long askedNs = System.nanoTime();
         WorkerProbe.ask(
@@ -219,8 +228,37 @@ public final class HealthChecks {
       }
     }
 
+    private void onHealthy(ModelList models) {
+      long lives = worker.lives();
+      if (lives == factsOfLives && factsLast-- > 0) {
+        onFacts(models, worker.facts());
+        good();
+        return;
+      }
+      WorkerProbe.ask(
+          worker.spec(),
+          worker.upstream(),
+          loop,
+          timeoutMs,
+          facts -> {
+            factsAreOf(lives);
+            onFacts(models, facts);
+            good();
+          },
+          problem -> {
+            onFacts(models, worker.facts());
+            good();
+          });
+    }
+
+    private void factsAreOf(long lives) {
+      factsOfLives = lives;
+      factsLast = FACTS_MS / intervalMs;
+    }
+
     private void onRecovered(ModelList models, WorkerFacts facts) {
       worker.onRecovered(System.nanoTime());
+      factsAreOf(worker.lives());
       onFacts(models, facts);
       awaitForgetting(timeoutMs / FORGET_POLL_MS);
     }

@@ -12,6 +12,7 @@ import io.kvasir.gateway.verify.PrefixBreaks;
 import io.kvasir.gateway.worker.WorkerSpec;
 import io.kvasir.model.RankId;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -37,8 +38,10 @@ public final class ModelFleet implements AutoCloseable {
   private final boolean choosesRanks;
   private final int tokensPerBlock;
 
-  /** Once it is set, events do not change the block size. */
+  /** Once they are set, events do not change the block size, and workers change nothing. */
   private volatile boolean keepsBlockSize;
+
+  private volatile boolean fixed;
 
   private final @Nullable FollowedRanks followed;
   private final @Nullable FleetSteps steps;
@@ -155,16 +158,16 @@ public final class ModelFleet implements AutoCloseable {
   }
 
   /**
-   * Adds a worker.
+   * Adds a worker, or changes what the router knows of it.
    *
    * @param worker the worker
    */
   synchronized void add(FleetWorker worker) {
-    if (!workers.contains(worker)) {
-      workers.add(worker);
-      for (int rank = 0; rank < worker.routedRanks(); rank++) {
-        router.addRank(rankId(worker, rank), new RankCapacity(worker.profile().kvBlocks(), 0));
-      }
+    boolean added = !workers.contains(worker) && workers.add(worker);
+    for (int rank = 0; rank < worker.routedRanks(); rank++) {
+      router.addRank(rankId(worker, rank), new RankCapacity(worker.profile().kvBlocks(), 0));
+    }
+    if (added) {
       if (followed != null) {
         followed.add(worker);
       }
@@ -216,6 +219,32 @@ public final class ModelFleet implements AutoCloseable {
       problems.addAll(followed.problems(worker, blockSizeOfEvents(worker) > 0));
     }
     return problems;
+  }
+
+  /** Whether a worker is as the fleet: its blocks have the same size, and its events count. */
+  boolean fits(FleetWorker worker) {
+    int size = worker.profile().blockSize();
+    return worker.publishes() == (followed != null) && (size == 0 || size == tokensPerBlock);
+  }
+
+  /** A worker that does not fit, if most are like it; those without events count if none has. */
+  @Nullable FleetWorker misfit() {
+    List<FleetWorker> all = workers.stream().filter(FleetWorker::publishes).toList();
+    all = followed == null || all.isEmpty() ? workers : all;
+    Map<Integer, Integer> sizes = new HashMap<>();
+    for (FleetWorker worker : all) {
+      int size = worker.profile().blockSize();
+      if (!fixed && !fits(worker) && 2 * sizes.merge(size, 1, Integer::sum) > all.size()) {
+        return worker;
+      }
+    }
+    return null;
+  }
+
+  /** The fleet stays as it is. */
+  void fix() {
+    fixed = true;
+    keepsBlockSize = true;
   }
 
   /** The fleet keeps its block size, whatever the events say. */

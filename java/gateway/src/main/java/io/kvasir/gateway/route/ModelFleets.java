@@ -3,7 +3,6 @@ package io.kvasir.gateway.route;
 import io.kvasir.gateway.worker.WorkerFacts;
 import io.kvasir.gateway.worker.WorkerRole;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -13,7 +12,6 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BiFunction;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -22,15 +20,14 @@ import org.slf4j.LoggerFactory;
  * The workers of a gateway, grouped by the models that they serve. A LoRA adapter belongs to the
  * fleet of its base model, because it shares the ranks and their load. A fleet exists from the
  * first worker that serves its model until the gateway closes, until the events show that its
- * blocks have another size, or until all its workers have gone and others come that publish other
- * events.
+ * blocks have another size, or until most of its workers have blocks of another size, most publish
+ * events that it does not follow, or none publishes those that it follows.
  *
  * <p>Thread-safe. Reading is O(1) and takes no lock.
  */
 public final class ModelFleets implements AutoCloseable {
 
   private static final Logger LOG = LoggerFactory.getLogger(ModelFleets.class);
-  private static final int SHOWN_PROBLEMS = 3;
 
   /** Replaced as a whole. */
   private volatile List<FleetWorker> workers;
@@ -218,24 +215,6 @@ public final class ModelFleets implements AutoCloseable {
   }
 
   /**
-   * {@return what is wrong with the workers that are not healthy, by name, in words; of the first
-   * few if there are many}
-   *
-   * @param among the workers
-   */
-  public static String problems(Collection<FleetWorker> among) {
-    List<FleetWorker> bad = among.stream().filter(worker -> !worker.healthy()).toList();
-    String shown =
-        bad.stream()
-            .limit(SHOWN_PROBLEMS)
-            .map(worker -> worker.name() + ": " + worker.problem())
-            .collect(Collectors.joining("; "));
-    return bad.size() > SHOWN_PROBLEMS
-        ? shown + "; and " + (bad.size() - SHOWN_PROBLEMS) + " more"
-        : shown;
-  }
-
-  /**
    * {@return whether requests of some model may be sent to a worker}
    *
    * @param worker the worker
@@ -279,9 +258,16 @@ public final class ModelFleets implements AutoCloseable {
               fleet.exactness().log(base, fleet::exactness);
               fleet.breaks().log(base);
             });
-    if (worker.models().equals(models) && worker.facts().equals(facts)) {
-      return;
+    if (!worker.models().equals(models) || !worker.facts().equals(facts)) {
+      regroup(worker, models, facts, before);
     }
+    new ArrayList<>(own.entrySet()).forEach(each -> followMost(each.getKey(), each.getValue()));
+  }
+
+  /** Moves a worker, which is in some fleets, to those of the models that it serves now. */
+  private void regroup(
+      FleetWorker worker, Set<String> models, WorkerFacts facts, Set<ModelFleet> before) {
+    Map<String, ModelFleet> own = fleetsOf(worker);
     if (worker.regroupedBy(facts)) {
       before.forEach(fleet -> fleet.remove(worker));
     }
@@ -305,11 +291,7 @@ public final class ModelFleets implements AutoCloseable {
     if (fleet == null) {
       return newFleet.apply(base, worker);
     }
-    int blockSize = worker.profile().blockSize();
-    boolean fits =
-        worker.publishes() == (fleet.followed() != null)
-            && (blockSize == 0 || blockSize == fleet.tokensPerBlock());
-    if (fits || !fleet.workers().isEmpty()) {
+    if (fleet.fits(worker) || !fleet.workers().isEmpty()) {
       return fleet;
     }
     ModelFleet next = newFleet.apply(base, worker);
@@ -332,21 +314,40 @@ public final class ModelFleets implements AutoCloseable {
         found,
         fleet.tokensPerBlock());
     worker.blockSizeOfEvents(found);
+    ModelFleet next = replace(base, fleet, worker);
+    if (next == null) {
+      worker.blockSizeOfEvents(0);
+    } else {
+      next.keepBlockSize(); // events that change it again are not followed
+    }
+  }
+
+  /** Replaces a fleet if most of its workers are alike and do not fit. */
+  private void followMost(String base, ModelFleet fleet) {
+    FleetWorker misfit = fleet.misfit();
+    if (misfit != null) {
+      LOG.info("model {}: the router starts again, for workers like {}", base, misfit.name());
+      replace(base, fleet, misfit);
+    }
+  }
+
+  /** Replaces a fleet by one that works as one of its workers; null if its router refuses. */
+  private @Nullable ModelFleet replace(String base, ModelFleet fleet, FleetWorker like) {
     ModelFleet next;
     try {
-      next = newFleet.apply(base, worker);
+      next = newFleet.apply(base, like);
     } catch (RuntimeException e) {
-      worker.blockSizeOfEvents(0);
-      fleet.keepBlockSize();
-      LOG.error("model {}: its router refuses blocks of {} tokens", base, found, e);
-      return;
+      fleet.fix();
+      LOG.error(
+          "model {}: its router refuses blocks of {} tokens", base, like.profile().blockSize(), e);
+      return null;
     }
-    next.keepBlockSize(); // events that change it again are not followed
     fleet.retire();
     fleet.workers().forEach(next::add);
     next.continues(fleet);
-    fleetsOf(worker).put(base, next);
+    fleetsOf(like).put(base, next);
     replaced.add(fleet);
+    return next;
   }
 
   /** A worker has become unhealthy. */

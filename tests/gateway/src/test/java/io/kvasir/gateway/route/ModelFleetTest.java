@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.kvasir.fleet.router.FleetRouter;
 import io.kvasir.model.RankId;
-import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -17,16 +16,12 @@ class ModelFleetTest {
     List<ModelFleet.Target> removed = new ArrayList<>();
     ModelFleet[] fleet = new ModelFleet[1];
     FleetRouter router =
-        (FleetRouter)
-            Proxy.newProxyInstance(
-                FleetRouter.class.getClassLoader(),
-                new Class<?>[] {FleetRouter.class},
-                (proxy, method, arguments) -> {
-                  if (method.getName().equals("removeRank")) {
-                    removed.add(fleet[0].target((RankId) arguments[0]));
-                  }
-                  return true;
-                });
+        TestWorkers.router(
+            (name, arguments) -> {
+              if (name.equals("removeRank")) {
+                removed.add(fleet[0].target((RankId) arguments[0]));
+              }
+            });
     fleet[0] = new ModelFleet(router, true, 16, null, null);
     FleetWorker worker = TestWorkers.healthy(1, BreakerSettings.of(1, 1)).get(0);
     fleet[0].add(worker);

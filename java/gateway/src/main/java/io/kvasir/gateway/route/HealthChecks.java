@@ -77,7 +77,8 @@ public final class HealthChecks {
                       if (unchecked.remove(worker) && unchecked.isEmpty()) {
                         firstRound.run();
                       }
-                    })
+                    },
+                    () -> {})
                 .run();
           }
         });
@@ -87,9 +88,10 @@ public final class HealthChecks {
    * Starts the checks of a worker that has come later.
    *
    * @param worker the worker; its checks end when it leaves
+   * @param onHealthy runs on the loop when it is healthy for the first time
    */
-  public void add(FleetWorker worker) {
-    loop.execute(() -> new Check(worker, () -> {}).run());
+  public void add(FleetWorker worker, Runnable onHealthy) {
+    loop.execute(() -> new Check(worker, () -> {}, onHealthy).run());
   }
 
   /** Stops the checks. */
@@ -107,6 +109,7 @@ public final class HealthChecks {
     private final Set<String> loggedReasons = new HashSet<>();
 
     private Runnable afterFirst;
+    private Runnable onHealthy;
     private int bad;
 
     /** The worst of the last checks since a good one. */
@@ -118,9 +121,10 @@ public final class HealthChecks {
     private boolean hastened;
     private long endedNs;
 
-    Check(FleetWorker worker, Runnable afterFirst) {
+    Check(FleetWorker worker, Runnable afterFirst, Runnable onHealthy) {
       this.worker = worker;
       this.afterFirst = afterFirst;
+      this.onHealthy = onHealthy;
       worker.failures().checkWith(this::onFailure);
     }
 
@@ -250,6 +254,9 @@ public final class HealthChecks {
       worker.problem("");
       becomeHealthy("it serves " + worker.models());
       next();
+      Runnable now = onHealthy;
+      onHealthy = () -> {};
+      now.run();
     }
 
     private void becomeHealthy(String because) {

@@ -18,6 +18,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -43,6 +44,7 @@ public final class ModelFleet implements AutoCloseable {
   private final @Nullable FollowedRanks followed;
   private final @Nullable FleetSteps steps;
   private final List<FleetWorker> workers = new CopyOnWriteArrayList<>();
+  private final AtomicInteger departures = new AtomicInteger();
   private final LegRates legRates = new LegRates(System::nanoTime);
   private volatile RoutingExactness exactness = new RoutingExactness();
   private volatile PrefixBreaks breaks = new PrefixBreaks();
@@ -154,22 +156,39 @@ public final class ModelFleet implements AutoCloseable {
     return workers;
   }
 
+  /** {@return how many workers have been removed} */
+  public int departures() {
+    return departures.get();
+  }
+
   /**
    * Adds a worker.
    *
    * @param worker the worker
    */
   synchronized void add(FleetWorker worker) {
-    if (!workers.contains(worker)) {
-      workers.add(worker);
-      for (int rank = 0; rank < worker.routedRanks(); rank++) {
-        router.addRank(rankId(worker, rank), new RankCapacity(worker.profile().kvBlocks(), 0));
+    if (join(worker)) {
+      FleetWorker before = worker.membership().before();
+      if (before != null) {
+        unfollow(before); // some events have one reader only
       }
       if (followed != null) {
         followed.add(worker);
       }
       addSteps(worker);
     }
+  }
+
+  /** Adds a worker whose events and steps another fleet follows; whether it is new. */
+  synchronized boolean join(FleetWorker worker) {
+    if (workers.contains(worker)) {
+      return false;
+    }
+    workers.add(worker);
+    for (int rank = 0; rank < worker.routedRanks(); rank++) {
+      router.addRank(rankId(worker, rank), new RankCapacity(worker.profile().kvBlocks(), 0));
+    }
+    return true;
   }
 
   /** Ranks that the worker chooses itself are one rank here, and their steps say nothing of it. */
@@ -190,13 +209,9 @@ public final class ModelFleet implements AutoCloseable {
    */
   synchronized void remove(FleetWorker worker) {
     if (workers.remove(worker)) {
-      if (followed != null) {
-        followed.remove(worker);
-      }
+      departures.incrementAndGet();
+      unfollow(worker);
       for (int rank = 0; rank < worker.routedRanks(); rank++) {
-        if (steps != null) {
-          steps.removeRank(rankId(worker, rank));
-        }
         router.removeRank(rankId(worker, rank));
       }
     }
@@ -246,13 +261,15 @@ public final class ModelFleet implements AutoCloseable {
    * router stays, for the requests in progress.
    */
   synchronized void retire() {
-    for (FleetWorker worker : workers) {
-      if (followed != null) {
-        followed.remove(worker);
-      }
-      for (int rank = 0; steps != null && rank < worker.routedRanks(); rank++) {
-        steps.removeRank(rankId(worker, rank));
-      }
+    workers.forEach(this::unfollow);
+  }
+
+  private void unfollow(FleetWorker worker) {
+    if (followed != null) {
+      followed.remove(worker);
+    }
+    for (int rank = 0; steps != null && rank < worker.routedRanks(); rank++) {
+      steps.removeRank(rankId(worker, rank));
     }
   }
 

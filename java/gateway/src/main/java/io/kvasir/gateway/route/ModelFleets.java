@@ -100,6 +100,7 @@ public final class ModelFleets implements AutoCloseable {
     others.remove(worker);
     workers = List.copyOf(others);
     all().forEach(fleet -> fleet.remove(worker));
+    replaced.forEach(fleet -> fleet.remove(worker));
     nameModels();
   }
 
@@ -300,7 +301,7 @@ public final class ModelFleets implements AutoCloseable {
     before.forEach(fleet -> fleet.remove(worker));
   }
 
-  /** The fleet that a worker joins. One without workers does not decide how later ones work. */
+  /** The fleet that a worker joins. One without others does not decide how later ones work. */
   private ModelFleet fleetFor(String base, @Nullable ModelFleet fleet, FleetWorker worker) {
     if (fleet == null) {
       return newFleet.apply(base, worker);
@@ -309,10 +310,15 @@ public final class ModelFleets implements AutoCloseable {
     boolean fits =
         worker.publishes() == (fleet.followed() != null)
             && (blockSize == 0 || blockSize == fleet.tokensPerBlock());
-    if (fits || !fleet.workers().isEmpty()) {
+    FleetWorker before = worker.membership().before();
+    if (fits || fleet.workers().stream().anyMatch(each -> each != before)) {
       return fleet;
     }
     ModelFleet next = newFleet.apply(base, worker);
+    if (before != null) {
+      moveAll(fleet, next);
+      fleet.join(worker); // for the requests in progress, when the one before has left
+    }
     next.continues(fleet);
     replaced.add(fleet);
     return next;
@@ -342,11 +348,15 @@ public final class ModelFleets implements AutoCloseable {
       return;
     }
     next.keepBlockSize(); // events that change it again are not followed
-    fleet.retire();
-    fleet.workers().forEach(next::add);
+    moveAll(fleet, next);
     next.continues(fleet);
     fleetsOf(worker).put(base, next);
     replaced.add(fleet);
+  }
+
+  private static void moveAll(ModelFleet from, ModelFleet to) {
+    from.retire();
+    from.workers().forEach(to::add);
   }
 
   /** A worker has become unhealthy. */

@@ -11,9 +11,11 @@ import io.kvasir.gateway.worker.WorkerRole;
 import io.kvasir.gateway.worker.WorkerSpec;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -26,8 +28,9 @@ import org.slf4j.LoggerFactory;
  * Workers that come and go while the gateway serves. One that comes is asked for its facts and its
  * blocks before it gets requests. One that goes gets no requests from then on; its connections are
  * closed when its last request has ended, or after the time that requests have when the gateway
- * stops. One whose description changes goes and comes again. Where a whole list is replaced, those
- * that serve a model go after the first new one is healthy that serves it too.
+ * stops. One whose description changes goes when the worker that takes its place has answered.
+ * Where a whole list is replaced, those that serve a model go after the first new one is healthy
+ * that serves it too.
  *
  * <p>Thread-safe.
  */
@@ -47,8 +50,11 @@ final class FleetChanges implements FleetControl {
   private final boolean isFixed;
   private final List<FleetWorker> leaving = new CopyOnWriteArrayList<>();
 
-  /** Those that wait for another one to serve their models, with what follows them. */
-  private final Map<FleetWorker, Optional<WorkerSpec>> retiring = new LinkedHashMap<>();
+  /** Those that wait for another one to serve their models. */
+  private final Set<FleetWorker> retiring = new LinkedHashSet<>();
+
+  /** Those that serve until the worker has answered that takes their place, with that one. */
+  private final Map<FleetWorker, FleetWorker> followers = new ConcurrentHashMap<>();
 
   private int lists; // of workers, so far
 
@@ -86,6 +92,11 @@ final class FleetChanges implements FleetControl {
     return List.copyOf(leaving);
   }
 
+  @Override
+  public List<FleetWorker> coming() {
+    return List.copyOf(followers.values());
+  }
+
   /** {@return requests of this gateway in flight at workers, those that leave included} */
   int activeRequests() {
     return Stream.concat(fleets.workers().stream(), leaving.stream())
@@ -103,17 +114,16 @@ final class FleetChanges implements FleetControl {
   @Override
   public synchronized Change put(WorkerSpec spec) {
     FleetWorker known = named(spec.name());
-    if (known != null && isSame(known, spec)) {
+    if (known != null && keeps(known, spec)) {
       retiring.remove(known);
-      known.membership().weigh(spec.weight());
       return Change.NONE;
     }
     check(spec, known);
     if (known == null) {
-      enter(spec, false);
+      enter(spec);
       return Change.ADDED;
     }
-    follow(known, spec);
+    change(known, spec);
     return Change.CHANGED;
   }
 
@@ -131,20 +141,26 @@ final class FleetChanges implements FleetControl {
     int kept = 0;
     Map<String, WorkerSpec> coming = new LinkedHashMap<>();
     specs.forEach(spec -> coming.put(spec.name(), spec));
+    Map<FleetWorker, WorkerSpec> changing = new LinkedHashMap<>();
     for (FleetWorker worker : fleets.workers()) {
-      WorkerSpec spec = coming.get(worker.name());
-      if (spec != null && isSame(worker, spec)) {
-        coming.remove(worker.name());
-        worker.membership().weigh(spec.weight());
+      if (worker.spec().isInProcess()) {
+        continue;
+      }
+      WorkerSpec spec = coming.remove(worker.name());
+      if (spec == null) {
+        forgo(worker);
+        retiring.add(worker);
+      } else if (keeps(worker, spec)) {
         kept++;
-      } else if (!worker.spec().isInProcess()) {
-        retiring.put(worker, Optional.empty());
+      } else {
+        changing.put(worker, spec);
       }
     }
     String changed =
-        "%d workers come, %d go, %d stay".formatted(coming.size(), retiring.size(), kept);
-    retiring.replaceAll((worker, none) -> Optional.ofNullable(coming.remove(worker.name())));
-    coming.values().forEach(spec -> enter(spec, false));
+        "%d workers come, %d go, %d stay"
+            .formatted(coming.size() + changing.size(), retiring.size() + changing.size(), kept);
+    coming.values().forEach(this::enter);
+    changing.forEach(this::change);
     retire(list, System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(drainMs));
     return changed;
   }
@@ -155,10 +171,9 @@ final class FleetChanges implements FleetControl {
       return;
     }
     boolean late = System.nanoTime() - endNs >= 0;
-    for (var each : new ArrayList<>(retiring.entrySet())) {
-      FleetWorker worker = each.getKey();
+    for (FleetWorker worker : List.copyOf(retiring)) {
       if (late || !isNeeded(worker)) {
-        each.getValue().ifPresentOrElse(spec -> follow(worker, spec), () -> leave(worker));
+        leave(worker);
       }
     }
     if (!retiring.isEmpty()) {
@@ -169,8 +184,8 @@ final class FleetChanges implements FleetControl {
   /** Whether no other worker serves one of its models, and one that may is still to be asked. */
   private boolean isNeeded(FleetWorker worker) {
     List<FleetWorker> others =
-        fleets.workers().stream()
-            .filter(other -> !retiring.containsKey(other) && canReplace(other, worker))
+        Stream.concat(fleets.workers().stream(), followers.values().stream())
+            .filter(other -> !retiring.contains(other) && canReplace(other, worker))
             .toList();
     return worker.healthy()
         && others.stream().anyMatch(other -> !other.hasAnswered())
@@ -191,27 +206,76 @@ final class FleetChanges implements FleetControl {
     return among.stream().anyMatch(each -> each.healthy() && each.models().contains(model));
   }
 
-  /** Another worker takes the place of one. What operators keep away from it stays away. */
-  private void follow(FleetWorker worker, WorkerSpec next) {
-    leave(worker);
-    enter(next, worker.membership().cordoned());
-  }
-
-  private void enter(WorkerSpec spec, boolean cordoned) {
+  private void enter(WorkerSpec spec) {
     FleetWorker worker = connections.open(spec);
-    worker.membership().cordon(cordoned);
     fleets.add(worker);
     gauges.accept(worker);
-    health.add(worker);
+    health.add(worker, () -> {});
     LOG.info("worker {} comes", worker.name());
+  }
+
+  /**
+   * Whether a worker is as described, or is about to be, but for its weight, which it gets. A
+   * change that is taken back ends.
+   */
+  private boolean keeps(FleetWorker worker, WorkerSpec spec) {
+    FleetWorker next = followers.get(worker);
+    if (next == null || !isSame(next, spec)) {
+      if (!isSame(worker, spec)) {
+        return false;
+      }
+      forgo(worker);
+    }
+    weigh(worker, spec.weight());
+    return true;
+  }
+
+  /** Another worker takes the place of one, which serves until the other has answered. */
+  private void change(FleetWorker worker, WorkerSpec spec) {
+    FleetWorker next = connections.open(spec);
+    retiring.remove(worker);
+    forgo(worker);
+    next.membership().cordon(worker.membership().cordoned());
+    next.membership().follow(worker);
+    followers.put(worker, next);
+    health.add(next, () -> relieve(worker, next));
+    LOG.info("worker {} changes", worker.name());
+    if (worker.healthy() && !worker.membership().cordoned()) {
+      loop.after(drainMs, () -> relieve(worker, next));
+    } else {
+      relieve(worker, next);
+    }
+  }
+
+  /** A worker takes the place of another, if it still is to. */
+  private synchronized void relieve(FleetWorker worker, FleetWorker next) {
+    if (followers.remove(worker, next)) {
+      fleets.add(next);
+      leave(worker);
+      gauges.accept(next);
+      next.membership().follow(null);
+    }
+  }
+
+  /** No worker takes the place of one any more. */
+  private void forgo(FleetWorker worker) {
+    FleetWorker next = followers.remove(worker);
+    if (next != null) {
+      end(next);
+    }
   }
 
   /** Refuses what a start with the same workers would refuse. */
   private void check(WorkerSpec spec, @Nullable FleetWorker known) {
     requireOwn(known);
     WorkerRole role = spec.disagg().role();
-    for (FleetWorker other : fleets.workers()) {
-      boolean shares = other != known && other.role() != WorkerRole.BOTH && role != WorkerRole.BOTH;
+    List<FleetWorker> others = new ArrayList<>(fleets.workers());
+    others.addAll(followers.values());
+    for (FleetWorker other : others) {
+      boolean shares =
+          !other.name().equals(spec.name())
+              && other.role() != WorkerRole.BOTH
+              && role != WorkerRole.BOTH;
       if (shares && other.spec().disagg().dialect() != spec.disagg().dialect()) {
         throw new IllegalArgumentException(
             "disagg must be %s, which worker %s of role %s has: each protocol needs a gateway of its own"
@@ -240,6 +304,11 @@ final class FleetChanges implements FleetControl {
       worker.membership().cordon(cordoned);
       LOG.info("worker {} takes {} new requests", name, cordoned ? "no" : "again");
     }
+    FleetWorker next = followers.get(worker);
+    if (next != null && cordoned) {
+      next.membership().cordon(true);
+      relieve(worker, next); // nothing is left to wait for
+    }
     return true;
   }
 
@@ -249,9 +318,17 @@ final class FleetChanges implements FleetControl {
     if (worker == null) {
       return false;
     }
-    worker.membership().weigh(weight);
+    weigh(worker, weight);
     LOG.info("worker {} has weight {}", name, weight);
     return true;
+  }
+
+  private void weigh(FleetWorker worker, double weight) {
+    worker.membership().weigh(weight);
+    FleetWorker next = followers.get(worker);
+    if (next != null) {
+      next.membership().weigh(weight);
+    }
   }
 
   @Override
@@ -271,11 +348,16 @@ final class FleetChanges implements FleetControl {
         worker.name(),
         worker.membership().activeRequests(),
         TimeUnit.MILLISECONDS.toSeconds(drainMs));
-    leaving.add(worker);
+    forgo(worker);
     retiring.remove(worker);
+    end(worker);
+    metrics.forgetWorker(worker.name());
+  }
+
+  private void end(FleetWorker worker) {
+    leaving.add(worker);
     fleets.remove(worker);
     transfers.forgetPeer(worker);
-    metrics.forgetWorker(worker.name());
     long endNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(drainMs);
     loop.execute(() -> linger(worker, endNs, false));
   }

@@ -384,6 +384,7 @@ public final class Gateway implements AutoCloseable {
     threads.close();
     transfers.close();
     fleets.workers().forEach(worker -> worker.upstream().close());
+    changes.coming().forEach(worker -> worker.upstream().close());
     changes.leaving().forEach(worker -> worker.upstream().close());
     if (replicas != null) {
       replicas.close();

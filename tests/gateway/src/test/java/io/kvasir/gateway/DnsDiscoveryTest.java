@@ -63,6 +63,11 @@ class DnsDiscoveryTest {
     String failing = "";
 
     @Override
+    public List<FleetWorker> coming() {
+      return List.of();
+    }
+
+    @Override
     public List<FleetWorker> leaving() {
       return List.of();
     }

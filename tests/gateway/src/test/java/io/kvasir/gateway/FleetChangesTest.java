@@ -151,24 +151,6 @@ class FleetChangesTest {
     }
   }
 
-  @Test
-  void aWorkerWithOtherKeysStartsAnew() {
-    try (ScriptedEngine engine = ScriptedEngine.good();
-        TestGateway gateway = TestGateway.of(engine).adminKey(KEY).start()) {
-      String same = "{'worker':'http://" + engine.name() + "'}";
-      assertThat(gateway.change("PUT", "/" + engine.name(), same, KEY).status()).isEqualTo(200);
-      assertThat(gateway.gateway().fleets().workers().get(0).id()).isZero();
-      String other = "{'worker':'http://" + engine.name() + ",block_size=64','cordoned':false}";
-      assertThat(gateway.change("PUT", "/" + engine.name(), other, KEY).status()).isEqualTo(200);
-      awaitHealthy(gateway, engine);
-      assertThat(gateway.gateway().fleets().workers().get(0).id()).isEqualTo(1);
-      Await.until(
-          "the fleet has the block size of its only worker",
-          () -> gateway.gateway().fleets().fleet("m").tokensPerBlock() == 64);
-      gateway.works();
-    }
-  }
-
   private static String replace(TestGateway gateway, String... workers) {
     return gateway
         .gateway()
@@ -229,29 +211,6 @@ class FleetChangesTest {
   }
 
   @Test
-  void workersThatAllChangeDoSoOneAfterTheOther() {
-    CountDownLatch started = new CountDownLatch(1);
-    try (ScriptedEngine first = ScriptedEngine.good();
-        ScriptedEngine second = ScriptedEngine.good();
-        TestGateway gateway = TestGateway.of(first, second).start()) {
-      first.healthAfter(started);
-      String changed = ",block_size=64";
-      assertThat(
-              replace(
-                  gateway, "http://" + first.name() + changed, "http://" + second.name() + changed))
-          .isEqualTo("2 workers come, 2 go, 0 stay");
-      gateway.works();
-      assertThat(second.received()).isEqualTo(1);
-      started.countDown();
-      Await.until(
-          "both have changed",
-          () ->
-              gateway.gateway().fleets().workers().stream()
-                  .allMatch(worker -> worker.spec().blockSize() == 64));
-    }
-  }
-
-  @Test
   void aNewWorkerThatNeverAnswersIsAwaitedNoLongerThanADrain() {
     CountDownLatch never = new CountDownLatch(1);
     try (ScriptedEngine first = ScriptedEngine.good();
@@ -294,22 +253,6 @@ class FleetChangesTest {
       started.countDown();
       Await.until("the other has gone", () -> gateway.gateway().fleets().workers().size() == 2);
       assertThat(worker(gateway, first).path("state").asText()).isEqualTo("serving");
-    }
-  }
-
-  @Test
-  void aWorkerWithOtherKeysStaysCordoned() {
-    try (ScriptedEngine first = ScriptedEngine.good();
-        ScriptedEngine second = ScriptedEngine.good();
-        TestGateway gateway = TestGateway.of(first, second).adminKey(KEY).start()) {
-      cordon(gateway, second, true);
-      String other = "{'worker':'http://" + second.name() + ",block_size=64'}";
-      Reply put = gateway.change("PUT", "/" + second.name(), other, KEY);
-      assertThat(put.json().path("state").asText()).isEqualTo("cordoned");
-      assertThat(replace(gateway, "http://" + first.name(), "http://" + second.name()))
-          .isEqualTo("1 workers come, 1 go, 1 stay");
-      awaitHealthy(gateway, second);
-      assertThat(worker(gateway, second).path("state").asText()).isEqualTo("cordoned");
     }
   }
 

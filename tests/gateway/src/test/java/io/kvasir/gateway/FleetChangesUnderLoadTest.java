@@ -108,6 +108,30 @@ class FleetChangesUnderLoadTest {
     }
   }
 
+  @Test
+  void noChangeOfTheOnlyWorkerLosesARequest() {
+    servers.add(StandInServer.start(EngineFlavor.VLLM, 2));
+    List<String> workers = List.of(servers.get(0).worker());
+    try (TestGateway started = TestGateway.of(workers).router("projected").adminKey(KEY).start()) {
+      gateway = started;
+      LegLoad load = LegLoad.start(gateway, CONVERSATIONS);
+      try (load) {
+        for (int i = 0; i < CHANGES / 3; i++) {
+          load.awaitRequests();
+          versions[0]++;
+          change("PUT", "/" + id(servers.get(0)), "{'worker':'" + description(0) + "'}");
+          Await.until("the change", () -> !worker(0).path("state").asText().equals("coming"));
+        }
+        load.awaitRequests();
+      }
+      assertThat(load.lost()).isEmpty();
+      assertThat(load.cut()).isEmpty();
+      Await.until("its blocks", () -> blocksOfFirst() > 0);
+    } finally {
+      servers.forEach(StandInServer::close);
+    }
+  }
+
   private int blocksOfFirst() {
     for (JsonNode each : gateway.admin("/kvasir/ranks").json()) {
       if (each.path("worker_id").asText().equals(id(servers.get(0)))) {

@@ -12,18 +12,22 @@ public interface FleetControl {
     /** The worker is new. */
     ADDED,
 
-    /** Another worker has taken its place, with the new description. */
+    /** Another worker takes its place, with the new description, once that has answered. */
     CHANGED,
 
     /** The worker is as it was, but for its weight. */
     NONE
   }
 
+  /** {@return workers that take the place of others of their names once they have answered} */
+  List<FleetWorker> coming();
+
   /** {@return workers that have been removed and whose requests go on} */
   List<FleetWorker> leaving();
 
   /**
-   * Adds a worker, or replaces the one of the same name.
+   * Adds a worker, or replaces the one of the same name. That serves until the new one has
+   * answered, but for no longer than the requests of one that goes may go on.
    *
    * @param spec what its operator states
    * @return what has changed

@@ -269,9 +269,10 @@ public final class WorkersHandler {
     Replies.json(exchange, 200, text + "\n");
   }
 
-  /** Those of the fleets, then those that go. */
+  /** Those that are to take the place of others, those of the fleets, then those that go. */
   private List<FleetWorker> all() {
-    List<FleetWorker> all = new ArrayList<>(services.fleets().workers());
+    List<FleetWorker> all = new ArrayList<>(control.coming());
+    all.addAll(services.fleets().workers());
     all.addAll(control.leaving());
     return all;
   }
@@ -295,9 +296,12 @@ public final class WorkersHandler {
     return text(json -> json.writeString(value));
   }
 
-  private static String state(FleetWorker worker) {
+  private String state(FleetWorker worker) {
     if (worker.membership().hasLeft()) {
       return "leaving";
+    }
+    if (control.coming().contains(worker)) {
+      return "coming";
     }
     return worker.membership().cordoned() ? "cordoned" : "serving";
   }

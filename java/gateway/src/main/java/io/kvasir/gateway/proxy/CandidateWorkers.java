@@ -27,6 +27,9 @@ final class CandidateWorkers {
   private final Services services;
   private final Set<FleetWorker> tried = new HashSet<>();
 
+  /** Workers that had left the fleet at the last filter. */
+  private int departures;
+
   /**
    * Begins without failed attempts.
    *
@@ -156,8 +159,14 @@ final class CandidateWorkers {
     }
   }
 
+  /** Whether workers have left a fleet since its last filter: others may have come for them. */
+  boolean haveLeft(ModelFleet among) {
+    return among.departures() != departures;
+  }
+
   /** The ranks of a fleet that may serve a part of the request. */
   RankFilter filter(ModelFleet among, Leg leg) {
+    departures = among.departures();
     if (owner != null) {
       return among.pin(owner);
     }

@@ -329,6 +329,8 @@ final class Placing {
           && tokens.ids() == null
           && refused.refusal() == Refusal.UNSUPPORTED_REQUEST) {
         candidates.chooseByLoad(leg, result); // a policy that needs the tokens themselves
+      } else if (candidates.haveLeft(among)) {
+        start(among, result);
       } else {
         result.onRefused(Refusals.problem(refused, candidates.all()));
       }

@@ -86,7 +86,8 @@ public final class HealthChecks {
                       if (unchecked.remove(worker) && unchecked.isEmpty()) {
                         firstRound.run();
                       }
-                    })
+                    },
+                    () -> {})
                 .run();
           }
         });
@@ -96,9 +97,10 @@ public final class HealthChecks {
    * Starts the checks of a worker that has come later.
    *
    * @param worker the worker; its checks end when it leaves
+   * @param onHealthy runs on the loop when it is healthy for the first time
    */
-  public void add(FleetWorker worker) {
-    loop.execute(() -> new Check(worker, () -> {}).run());
+  public void add(FleetWorker worker, Runnable onHealthy) {
+    loop.execute(() -> new Check(worker, () -> {}, onHealthy).run());
   }
 
   /** Stops the checks. */
@@ -116,6 +118,7 @@ public final class HealthChecks {
     private final Set<String> loggedReasons = new HashSet<>();
 
     private Runnable afterFirst;
+    private Runnable onHealthy;
     private int bad;
 
     /** The worst of the last checks since a good one. */
@@ -133,9 +136,10 @@ public final class HealthChecks {
     /** Good checks until it is asked for them again. */
     private long factsLast;
 
-    Check(FleetWorker worker, Runnable afterFirst) {
+    Check(FleetWorker worker, Runnable afterFirst, Runnable onHealthy) {
       this.worker = worker;
       this.afterFirst = afterFirst;
+      this.onHealthy = onHealthy;
       worker.failures().checkWith(this::onFailure);
     }
 
@@ -215,7 +219,7 @@ public final class HealthChecks {
       if (models.names().isEmpty()) {
         bad(WorkerHealth.FAILING, "no model in the answer to GET " + MODELS);
       } else if (worker.healthy()) {
-        onHealthy(models);
+        checkHealthy(models);
       } else {
         long askedNs = System.nanoTime();
         WorkerProbe.ask(
@@ -228,7 +232,7 @@ public final class HealthChecks {
       }
     }
 
-    private void onHealthy(ModelList models) {
+    private void checkHealthy(ModelList models) {
       long lives = worker.lives();
       if (lives == factsOfLives && factsLast-- > 0) {
         onFacts(models, worker.facts());
@@ -294,6 +298,9 @@ public final class HealthChecks {
       worker.problem("");
       becomeHealthy("it serves " + worker.models());
       next();
+      Runnable now = onHealthy;
+      onHealthy = () -> {};
+      now.run();
     }
 
     private void becomeHealthy(String because) {

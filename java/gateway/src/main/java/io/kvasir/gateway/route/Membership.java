@@ -1,6 +1,7 @@
 package io.kvasir.gateway.route;
 
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Whether a worker belongs to the gateway and takes new requests, and how many it serves.
@@ -12,6 +13,7 @@ public final class Membership {
   private volatile boolean cordoned;
   private volatile boolean left;
   private volatile double weight;
+  private volatile @Nullable FleetWorker before;
   private volatile long begunNs = Long.MIN_VALUE / 2;
 
   /** A worker that takes requests, with a weight. */
@@ -61,6 +63,21 @@ public final class Membership {
    */
   public void weigh(double now) {
     weight = now;
+  }
+
+  /** {@return the worker whose place this one takes when it has answered; null for none} */
+  @Nullable FleetWorker before() {
+    return before;
+  }
+
+  /**
+   * Takes the place of a worker when it has answered: models that only that one serves are decided
+   * anew, and its events are followed no longer.
+   *
+   * @param worker the worker, at the same engine; null for none
+   */
+  public void follow(@Nullable FleetWorker worker) {
+    before = worker;
   }
 
   /** When its engine answered first, or again; long ago before. */

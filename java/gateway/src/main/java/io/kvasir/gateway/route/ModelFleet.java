@@ -12,13 +12,13 @@ import io.kvasir.gateway.verify.PrefixBreaks;
 import io.kvasir.gateway.worker.WorkerSpec;
 import io.kvasir.model.RankId;
 import java.util.Collection;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -46,6 +46,7 @@ public final class ModelFleet implements AutoCloseable {
   private final @Nullable FollowedRanks followed;
   private final @Nullable FleetSteps steps;
   private final List<FleetWorker> workers = new CopyOnWriteArrayList<>();
+  private final AtomicInteger departures = new AtomicInteger();
   private final LegRates legRates = new LegRates(System::nanoTime);
   private volatile RoutingExactness exactness = new RoutingExactness();
   private volatile PrefixBreaks breaks = new PrefixBreaks();
@@ -157,22 +158,38 @@ public final class ModelFleet implements AutoCloseable {
     return workers;
   }
 
+  /** {@return how many workers have been removed} */
+  public int departures() {
+    return departures.get();
+  }
+
   /**
    * Adds a worker, or changes what the router knows of it.
    *
    * @param worker the worker
    */
   synchronized void add(FleetWorker worker) {
-    boolean added = !workers.contains(worker) && workers.add(worker);
-    for (int rank = 0; rank < worker.routedRanks(); rank++) {
-      router.addRank(rankId(worker, rank), new RankCapacity(worker.profile().kvBlocks(), 0));
-    }
-    if (added) {
+    if (join(worker)) {
+      FleetWorker before = worker.membership().before();
+      if (before != null) {
+        unfollow(before); // some events have one reader only
+      }
       if (followed != null) {
         followed.add(worker);
       }
       addSteps(worker);
     }
+  }
+
+  /**
+   * Adds a worker without its events and steps, or says anew what it can hold; whether it is new.
+   */
+  synchronized boolean join(FleetWorker worker) {
+    boolean added = !workers.contains(worker) && workers.add(worker);
+    for (int rank = 0; rank < worker.routedRanks(); rank++) {
+      router.addRank(rankId(worker, rank), new RankCapacity(worker.profile().kvBlocks(), 0));
+    }
+    return added;
   }
 
   /** Ranks that the worker chooses itself are one rank here, and their steps say nothing of it. */
@@ -194,13 +211,9 @@ public final class ModelFleet implements AutoCloseable {
    */
   synchronized void remove(FleetWorker worker) {
     if (workers.contains(worker)) {
-      if (followed != null) {
-        followed.remove(worker);
-      }
+      departures.incrementAndGet();
+      unfollow(worker);
       for (int rank = 0; rank < worker.routedRanks(); rank++) {
-        if (steps != null) {
-          steps.removeRank(rankId(worker, rank));
-        }
         router.removeRank(rankId(worker, rank));
       }
       workers.remove(worker);
@@ -221,24 +234,9 @@ public final class ModelFleet implements AutoCloseable {
     return problems;
   }
 
-  /** Whether a worker is as the fleet: its blocks have the same size, and its events count. */
-  boolean fits(FleetWorker worker) {
-    int size = worker.profile().blockSize();
-    return worker.publishes() == (followed != null) && (size == 0 || size == tokensPerBlock);
-  }
-
-  /** A worker that does not fit, if most are like it; those without events count if none has. */
-  @Nullable FleetWorker misfit() {
-    List<FleetWorker> all = workers.stream().filter(FleetWorker::publishes).toList();
-    all = followed == null || all.isEmpty() ? workers : all;
-    Map<Integer, Integer> sizes = new HashMap<>();
-    for (FleetWorker worker : all) {
-      int size = worker.profile().blockSize();
-      if (!fixed && !fits(worker) && 2 * sizes.merge(size, 1, Integer::sum) > all.size()) {
-        return worker;
-      }
-    }
-    return null;
+  /** {@return whether workers change nothing any more} */
+  boolean isFixed() {
+    return fixed;
   }
 
   /** The fleet stays as it is. */
@@ -277,13 +275,15 @@ public final class ModelFleet implements AutoCloseable {
    * router stays, for the requests in progress.
    */
   synchronized void retire() {
-    for (FleetWorker worker : workers) {
-      if (followed != null) {
-        followed.remove(worker);
-      }
-      for (int rank = 0; steps != null && rank < worker.routedRanks(); rank++) {
-        steps.removeRank(rankId(worker, rank));
-      }
+    workers.forEach(this::unfollow);
+  }
+
+  private void unfollow(FleetWorker worker) {
+    if (followed != null) {
+      followed.remove(worker);
+    }
+    for (int rank = 0; steps != null && rank < worker.routedRanks(); rank++) {
+      steps.removeRank(rankId(worker, rank));
     }
   }
 

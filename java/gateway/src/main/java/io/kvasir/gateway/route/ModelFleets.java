@@ -97,6 +97,7 @@ public final class ModelFleets implements AutoCloseable {
     others.remove(worker);
     workers = List.copyOf(others);
     all().forEach(fleet -> fleet.remove(worker));
+    replaced.forEach(fleet -> fleet.remove(worker));
     nameModels();
   }
 
@@ -286,15 +287,20 @@ public final class ModelFleets implements AutoCloseable {
     before.forEach(fleet -> fleet.remove(worker));
   }
 
-  /** The fleet that a worker joins. One without workers does not decide how later ones work. */
+  /** The fleet that a worker joins. One without others does not decide how later ones work. */
   private ModelFleet fleetFor(String base, @Nullable ModelFleet fleet, FleetWorker worker) {
     if (fleet == null) {
       return newFleet.apply(base, worker);
     }
-    if (fleet.fits(worker) || !fleet.workers().isEmpty()) {
+    FleetWorker before = worker.membership().before();
+    if (FleetFit.fits(fleet, worker) || fleet.workers().stream().anyMatch(each -> each != before)) {
       return fleet;
     }
     ModelFleet next = newFleet.apply(base, worker);
+    if (before != null) {
+      moveAll(fleet, next);
+      fleet.join(worker); // for the requests in progress, when the one before has left
+    }
     next.continues(fleet);
     replaced.add(fleet);
     return next;
@@ -307,8 +313,7 @@ public final class ModelFleets implements AutoCloseable {
       return;
     }
     LOG.info(
-        "model {}: the events of worker {} have blocks of {} tokens, not {}: the router starts again"
-            + " with this block size",
+        "model {}: events of worker {} have blocks of {} tokens, not {}: the router starts again",
         base,
         worker.name(),
         found,
@@ -324,7 +329,7 @@ public final class ModelFleets implements AutoCloseable {
 
   /** Replaces a fleet if most of its workers are alike and do not fit. */
   private void followMost(String base, ModelFleet fleet) {
-    FleetWorker misfit = fleet.misfit();
+    FleetWorker misfit = FleetFit.misfit(fleet);
     if (misfit != null) {
       LOG.info("model {}: the router starts again, for workers like {}", base, misfit.name());
       replace(base, fleet, misfit);
@@ -342,12 +347,16 @@ public final class ModelFleets implements AutoCloseable {
           "model {}: its router refuses blocks of {} tokens", base, like.profile().blockSize(), e);
       return null;
     }
-    fleet.retire();
-    fleet.workers().forEach(next::add);
+    moveAll(fleet, next);
     next.continues(fleet);
     fleetsOf(like).put(base, next);
     replaced.add(fleet);
     return next;
+  }
+
+  private static void moveAll(ModelFleet from, ModelFleet to) {
+    from.retire();
+    from.workers().forEach(to::add);
   }
 
   /** A worker has become unhealthy. */

@@ -341,16 +341,17 @@ public final class RouterComparison {
   /**
    * Interpolates between a speed that is too slow and one that is too fast, and bisects in every
    * third trial and where the reference did not keep up. If it stops keeping up below the target
-   * utilisation, or the two are close together, the slower one is used. Sessions always do, as they
-   * wait for answers; their speed has a limit instead. In a fleet, one long request near the end
-   * occupies one worker; the time that this takes at the lowest speed is allowed in addition.
+   * utilisation, the slower one is used, and where two that keep up are close together, the one
+   * nearer to the utilisation. Sessions always do, as they wait for answers; their speed has a
+   * limit instead. In a fleet, one long request near the end occupies one worker; the time that
+   * this takes at the lowest speed is allowed in addition, or that in which an engine hangs.
    */
   private Speed findSpeed(Setting setting, double utilisation, Contest contest) {
     Traffic traffic = setting.traffic();
     Speed slow = new Speed(0, 0);
     Speed fast = null;
     boolean fastKeptUp = false;
-    double tailNs = 0;
+    double tailNs = setting.engines().kind().hangNs();
     double next = 1;
     for (int trial = 0; trial < MAX_TRIALS; trial++) {
       ReplayResult result = contest.reference.play(traffic.reference().at(next, seeds.get(0)));
@@ -361,7 +362,7 @@ public final class RouterComparison {
       double arrivalsNs = traffic.lastArrivalNs() / next;
       boolean keepsUp = result.virtualNs() <= MAX_TIME * arrivalsNs + tailNs;
       if (keepsUp && trial == 0 && contest.workers > 1 && !traffic.sessions()) {
-        tailNs = Math.max(0, result.virtualNs() - arrivalsNs);
+        tailNs = Math.max(tailNs, result.virtualNs() - arrivalsNs);
       }
       if (!keepsUp || tried.share() > utilisation + TOLERANCE) {
         fast = tried;
@@ -372,7 +373,8 @@ public final class RouterComparison {
         return tried;
       }
       if (fast != null && slow.factor() > (1 - PRECISION) * fast.factor()) {
-        return slow;
+        boolean nearer = fast.share() - utilisation < utilisation - slow.share();
+        return fastKeptUp && nearer ? fast : slow;
       }
       if (fast == null) {
         next = trial == 0 ? slow.proportional(utilisation) : 2 * slow.factor();
@@ -381,8 +383,11 @@ public final class RouterComparison {
       } else {
         next = (slow.factor() + fast.factor()) / 2;
       }
-      if (traffic.sessions() && next > MAX_SESSION_SPEED) {
-        return slow;
+      if (traffic.sessions()) {
+        if (slow.factor() == MAX_SESSION_SPEED) {
+          return slow;
+        }
+        next = Math.min(next, MAX_SESSION_SPEED);
       }
     }
     return slow.factor() > 0 || fast == null ? slow : fast;

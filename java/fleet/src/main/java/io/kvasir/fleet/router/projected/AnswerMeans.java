@@ -58,7 +58,7 @@ final class AnswerMeans {
    */
   void streamed(int count, long answerTokens) {
     tokens += count;
-    mostTokens = Math.max(mostTokens, answerTokens);
+    mostTokens = Math.max(mostTokens, (double) answerTokens);
   }
 
   /**

@@ -26,6 +26,9 @@ public final class ExpectedTurns {
   /** Further turns for each first one from which conversations are known to go on. */
   private static final double LEAST_FURTHER_TURNS = 0.5;
 
+  /** Further turns that count at most: a conversation that goes on for longer may still move. */
+  private static final double MOST_FURTHER_TURNS = 64;
+
   /** Weight of a new gap. */
   private static final double STEP = 1.0 / 64;
 
@@ -120,9 +123,9 @@ public final class ExpectedTurns {
     return lastTurns.get(key);
   }
 
-  /** {@return the expected number of further turns for each first one} */
+  /** {@return the expected number of further turns for each first one, at most 64} */
   public double furtherTurns() {
-    return furtherTurns / firstTurns;
+    return Math.min(MOST_FURTHER_TURNS, furtherTurns / firstTurns);
   }
 
   /** {@return the share of turns that are the first of their conversation} */

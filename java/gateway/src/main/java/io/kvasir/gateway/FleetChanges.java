@@ -18,6 +18,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -56,6 +57,7 @@ final class FleetChanges implements FleetControl {
   /** Those that serve until the worker has answered that takes their place, with that one. */
   private final Map<FleetWorker, FleetWorker> followers = new ConcurrentHashMap<>();
 
+  private final LongAdder cut = new LongAdder();
   private int lists; // of workers, so far
 
   /**
@@ -95,6 +97,11 @@ final class FleetChanges implements FleetControl {
   @Override
   public List<FleetWorker> coming() {
     return List.copyOf(followers.values());
+  }
+
+  /** {@return requests that did not end in time at a worker that went} */
+  long cut() {
+    return cut.sum();
   }
 
   /** {@return requests of this gateway in flight at workers, those that leave included} */
@@ -374,6 +381,7 @@ final class FleetChanges implements FleetControl {
       return;
     }
     if (active > 0) {
+      cut.add(active);
       LOG.warn("worker {}: {} requests did not end in time and are cut", worker.name(), active);
     }
     worker.upstream().close();

@@ -160,6 +160,7 @@ public final class Gateway implements AutoCloseable {
             loop,
             pressure.drainMs(),
             replicas != null);
+    gauges.ofChanges(changes);
     this.drain = new Drain(handler, changes::activeRequests, this::leave, pressure.drainMs());
     this.admin =
         HttpFront.listen(

@@ -65,6 +65,14 @@ record GatewayGauges(GatewayMetrics metrics) {
     return this;
   }
 
+  /** Adds those of workers that go. */
+  void ofChanges(FleetChanges changes) {
+    metrics.gauge(
+        "kvasir.worker.requests.cut",
+        "Requests that did not end in time at a worker that was removed or replaced.",
+        changes::cut);
+  }
+
   /** Adds those of settings that are read again. */
   GatewayGauges ofReloads(Reloads reloads) {
     metrics.gauge(

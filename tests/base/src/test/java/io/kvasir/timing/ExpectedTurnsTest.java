@@ -80,4 +80,20 @@ class ExpectedTurnsTest {
     assertThat(turns.seenToContinue()).isTrue();
     assertThat(turns.furtherMs() / turns.furtherTurns()).isCloseTo(100, within(1e-6));
   }
+
+  @Test
+  void conversationsWithoutAnEndBringALimitedNumberOfTurns() {
+    ExpectedTurns.Open open = new ExpectedTurns.Open();
+    for (int turn = 0; turn < 5_000_000; turn++) {
+      turns.placed(1 + turn % 50, open, 100, nowNs);
+      nowNs += SECOND_NS / 50;
+      if (turn % 1_000 == 0) {
+        assertThat(turns.furtherTurns()).isBetween(1.0, 64.0);
+        assertThat(turns.furtherMs()).isBetween(0.0, 6_400.1);
+      }
+    }
+    assertThat(turns.count(open, null, nowNs)).isBetween(30.0, 50.0);
+    turn("new", open);
+    assertThat(turns.furtherTurns()).isEqualTo(64);
+  }
 }

@@ -334,7 +334,8 @@ class CommandsTest {
     assertThat(usual.at("/config/engineTiming").isMissingNode()).isTrue();
     assertThat(other.at("/config/stepTiming")).isEqualTo(usual.at("/config/stepTiming"));
     assertThat(other.at("/config/engineTiming/prefillLinear").asDouble()).isEqualTo(0.248);
-    assertThat(slow.at("/config/engineFaults")).hasSize(1);
+    assertThat(slow.at("/config/engineFaults").toString())
+        .isEqualTo("[{\"rank\":0,\"factor\":3.0,\"fromSeconds\":0.0,\"toSeconds\":1000000.0}]");
     double p50 = usual.at("/ttftMs/p50").asDouble();
     assertThat(slow.at("/ttftMs/p50").asDouble()).isGreaterThan(1.5 * p50);
     assertThat(other.at("/ttftMs/p50").asDouble()).isGreaterThan(1.5 * p50);
@@ -343,7 +344,7 @@ class CommandsTest {
         .contains("--step-timing must be mocker, llama3-8b-a100,", "or a file, not 'llama4'");
     assertThat(run(line + " --hang 2@0-1").err())
         .contains("--hang must name ranks from 0 to 1, not '2'");
-    for (String wrong : List.of("0", "0@5-4", "0@1-9/8", "-1@0-1", "0@0-1-2")) {
+    for (String wrong : List.of("0", "a@0-1", "0@0-1-2")) {
       assertThat(run(line + " --hang " + wrong).err()).contains("--hang must be RANK@FROM-TO");
       assertThat(run(line + " --slow " + wrong.replace("@", "=2@")).err())
           .contains("--slow must be RANK=X@FROM-TO");

@@ -8,6 +8,7 @@ import io.kvasir.gateway.RawClient.Reply;
 import io.kvasir.gateway.route.ModelFleets;
 import io.kvasir.gateway.worker.WorkerSpec;
 import io.kvasir.testing.harness.Await;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.stream.Stream;
@@ -19,6 +20,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class FleetChangesTest {
 
   private static final String KEY = "operators-only";
+  private static final int STREAMS = 200;
 
   private static Reply add(TestGateway gateway, ScriptedEngine engine) {
     return gateway.change("POST", "", "{'worker':'http://" + engine.name() + "'}", KEY);
@@ -108,23 +110,31 @@ class FleetChangesTest {
                   link.endStream();
                 });
         ScriptedEngine second = ScriptedEngine.good();
-        TestGateway gateway = TestGateway.of(first).adminKey(KEY).start();
-        RawClient client = gateway.client()) {
-      client.send(RawClient.post(TestGateway.CHAT, TestGateway.ASK_STREAM));
-      assertThat(client.head().status()).isEqualTo(200);
-      assertThat(client.event()).contains("Hello");
+        TestGateway gateway = TestGateway.of(first).adminKey(KEY).start()) {
+      List<RawClient> clients = new ArrayList<>();
+      for (int i = 0; i < STREAMS; i++) {
+        RawClient client = gateway.client();
+        clients.add(client);
+        client.send(RawClient.post(TestGateway.CHAT, TestGateway.ASK_STREAM));
+        assertThat(client.head().status()).isEqualTo(200);
+        assertThat(client.event()).contains("Hello");
+      }
       add(gateway, second);
       awaitHealthy(gateway, second);
       remove(gateway, first);
       JsonNode leaving = worker(gateway, first);
       assertThat(leaving.path("state").asText()).isEqualTo("leaving");
-      assertThat(leaving.path("active_requests").asInt()).isEqualTo(1);
+      assertThat(leaving.path("active_requests").asInt()).isEqualTo(STREAMS);
       gateway.works();
       removed.countDown();
-      assertThat(client.event()).contains(" you");
-      assertThat(client.event()).contains("[DONE]");
-      assertThat(client.event()).isNull();
+      for (RawClient client : clients) {
+        assertThat(client.event()).contains(" you");
+        assertThat(client.event()).contains("[DONE]");
+        assertThat(client.event()).isNull();
+        client.close();
+      }
       Await.until("the first has gone", () -> worker(gateway, first).has("error"));
+      assertThat(gateway.metric("kvasir_worker_requests_cut")).isZero();
     }
   }
 
@@ -146,6 +156,7 @@ class FleetChangesTest {
       remove(gateway, first);
       Await.until("the first has gone", () -> worker(gateway, first).has("error"));
       client.isCut();
+      assertThat(gateway.metric("kvasir_worker_requests_cut")).isEqualTo(1);
       assertThat(gateway.post(TestGateway.CHAT, TestGateway.ASK).status()).isEqualTo(503);
       over.countDown();
     }

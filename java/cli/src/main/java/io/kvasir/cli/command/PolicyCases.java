@@ -103,7 +103,7 @@ final class PolicyCases extends DeclaredOptions {
               text -> StepTimingFile.engines(StepTimingFile.OPTION, text))
           .help(
               3,
-              "Step times that routers begin with, and engines take: any of "
+              "Step times that engines take and ADP routers begin with: any of "
                   + StepTimingFile.NAMES
                   + ", or files");
 
@@ -222,6 +222,9 @@ final class PolicyCases extends DeclaredOptions {
   private List<Sight> sights(boolean fleets) {
     if (!fleets && foreignLoad.value().stream().anyMatch(share -> share > 0)) {
       throw foreignLoad.wrong("needs --fleet-router, and workers without roles");
+    }
+    if (foreignLoad.value().contains(1.0)) {
+      throw foreignLoad.wrong("must be below 1: latencies of those requests are not measured");
     }
     List<Sight> all = new ArrayList<>();
     for (double load : foreignLoad.value()) {

@@ -66,7 +66,7 @@ public final class EngineOptions extends DeclaredOptions {
   private static Fault slow(String text) {
     String[] parts = text.split("[=@]", -1);
     Double factor = parts.length == 3 ? Decimals.number(parts[1]) : null;
-    Fault fault = factor == null ? null : fault(parts[0], factor, parts[2]);
+    Fault fault = factor == null ? null : fault(SLOW, text, parts[0], factor, parts[2]);
     if (fault == null) {
       throw new UsageException(
           SLOW, "must be RANK=X@" + SPAN + ", not '" + Errors.shown(text) + "'");
@@ -76,14 +76,16 @@ public final class EngineOptions extends DeclaredOptions {
 
   private static Fault hang(String text) {
     String[] parts = text.split("@", -1);
-    Fault fault = parts.length == 2 ? fault(parts[0], Double.POSITIVE_INFINITY, parts[1]) : null;
+    Fault fault =
+        parts.length == 2 ? fault(HANG, text, parts[0], Double.POSITIVE_INFINITY, parts[1]) : null;
     if (fault == null) {
       throw new UsageException(HANG, "must be RANK@" + SPAN + ", not '" + Errors.shown(text) + "'");
     }
     return fault;
   }
 
-  private static @Nullable Fault fault(String rank, double factor, String span) {
+  private static @Nullable Fault fault(
+      String option, String text, String rank, double factor, String span) {
     String[] parts = span.split("[-/]", -1);
     Long index = Decimals.integer(rank);
     Double from = Decimals.number(parts[0]);
@@ -99,7 +101,8 @@ public final class EngineOptions extends DeclaredOptions {
     try {
       return new Fault(index.intValue(), factor, from, to, every);
     } catch (IllegalArgumentException e) {
-      return null;
+      throw new UsageException(
+          option, "is wrong: " + e.getMessage() + " in '" + Errors.shown(text) + "'");
     }
   }
 }

@@ -1,7 +1,7 @@
 package io.kvasir.engine.adp;
 
 import io.kvasir.model.Digest64;
-import it.unimi.dsi.fastutil.longs.Long2DoubleOpenHashMap;
+import it.unimi.dsi.fastutil.longs.Long2DoubleLinkedOpenHashMap;
 
 /**
  * How long requests are left over: the mean time from a placement to the end of the request, by
@@ -24,7 +24,10 @@ final class Leftovers {
    */
   private static final int MAX_CALLS = 1000;
 
-  /** Waiting requests that are remembered; the end of cancelled ones is not reported. */
+  /**
+   * Waiting requests that are remembered; the end of cancelled ones is not reported, so the oldest
+   * go.
+   */
   private static final int MOST_WAITING = 1 << 16;
 
   private double nowMs;
@@ -33,8 +36,8 @@ final class Leftovers {
   private double spentMs;
   private double ended;
 
-  /** When each request was left over first. */
-  private final Long2DoubleOpenHashMap since = new Long2DoubleOpenHashMap();
+  /** When each request was left over first, in that order. */
+  private final Long2DoubleLinkedOpenHashMap since = new Long2DoubleLinkedOpenHashMap();
 
   /* The first request that the last call left over, and how many consecutive calls left it first. */
   private long headId;
@@ -60,8 +63,8 @@ final class Leftovers {
   void end(long activeNow, int leftOver) {
     active = activeNow;
     headCalls = leftOver == 0 ? 0 : headCalls;
-    if (since.size() > MOST_WAITING) {
-      since.clear();
+    while (since.size() > MOST_WAITING) {
+      since.removeFirstDouble();
     }
   }
 

@@ -181,6 +181,7 @@ public final class ProjectedAdpRouter implements AdpRouter {
       int target = batch.request(index).targetRank();
       if (target != Request.ANY_RANK && batch.hasRoom(target)) {
         batch.place(index, target, AdpReason.EXPLICIT, charge(index, target));
+        leftovers.placed(batch.request(index).id());
       } else {
         batch.defer(index);
       }

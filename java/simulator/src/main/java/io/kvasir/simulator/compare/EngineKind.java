@@ -5,9 +5,9 @@ import io.kvasir.simulator.replay.EngineDelays.Fault;
 import java.util.Locale;
 import java.util.stream.IntStream;
 
-/** What the engines of a case do, compared with the step times that routers begin with. */
+/** What the engines of a case do, compared with the step times that ADP routers begin with. */
 public enum EngineKind {
-  /** They take the times that routers begin with. */
+  /** They take the times that ADP routers begin with. */
   AS_EXPECTED(0, 1),
   /** Each step takes three times as long. */
   SLOWER(1, 3),
@@ -24,7 +24,7 @@ public enum EngineKind {
   private static final double HANG_TO_SECONDS = 40;
   private static final double HANG_EVERY_SECONDS = 60;
 
-  private static final double NS_PER_S = 1e9;
+  private static final double NS_PER_SECOND = 1e9;
 
   private final double share;
   private final double factor;
@@ -39,9 +39,9 @@ public enum EngineKind {
     return name().toLowerCase(Locale.ROOT);
   }
 
-  /** How long an engine computes nothing, in nanoseconds. */
+  /** The longest time in which a rank computes nothing, in nanoseconds. */
   double hangNs() {
-    return this == HANGS ? (HANG_TO_SECONDS - HANG_FROM_SECONDS) * NS_PER_S : 0;
+    return Double.isInfinite(factor) ? (HANG_TO_SECONDS - HANG_FROM_SECONDS) * NS_PER_SECOND : 0;
   }
 
   /** The delays of so many ranks. Those that are delayed are spread evenly. */

@@ -10,7 +10,8 @@ import io.kvasir.timing.StepTiming;
  * <p>Immutable.
  *
  * @param name the name of their step times in reports
- * @param timing the step times that routers begin with
+ * @param timing the step times of a usual engine, with which ADP routers begin; fleet routers begin
+ *     with the default ones
  * @param kind what the engines do, compared with these
  */
 public record Engines(String name, StepTiming timing, EngineKind kind) {

@@ -9,14 +9,14 @@ import java.util.List;
  * seeds. Of the p95 time to first token, the interval is that in which 95 % of the bootstrap
  * replicates are. A replicate draws seeds, and conversations; the interval is too wide rather than
  * too narrow where seeds have conversations of their own. Of other figures, it is that of Student's
- * t for the seeds. In a saturated case, the ratio is that of the other policy's capacity to its
- * own.
+ * t for the seeds; one seed gives none. In a saturated case, the ratio is that of the other
+ * policy's capacity to its own.
  *
  * <p>Immutable.
  *
  * @param mean the ratio
- * @param low lower end of the interval
- * @param high upper end of the interval
+ * @param low lower end of the interval; not a number if there is none
+ * @param high upper end of the interval; not a number if there is none
  */
 public record Ratio(double mean, double low, double high) {
 
@@ -52,7 +52,7 @@ public record Ratio(double mean, double low, double high) {
     double[] logs = new double[ones.length];
     Arrays.setAll(logs, i -> log(ones[i], others[i]));
     Estimate log = Estimate.of(logs);
-    double halfWidth = Double.isNaN(log.halfWidth()) ? 0 : log.halfWidth();
+    double halfWidth = log.halfWidth();
     return new Ratio(
         Math.exp(log.mean()), Math.exp(log.mean() - halfWidth), Math.exp(log.mean() + halfWidth));
   }

@@ -60,7 +60,8 @@ final class SpeedSearch {
   /**
    * Interpolates between a speed that is too slow and one that is too fast, and bisects in every
    * third trial and where the reference did not keep up. If it stops keeping up below the target
-   * utilisation, the fastest speed at which it kept up is used, to 2 %.
+   * utilisation, the fastest speed at which it kept up is used, to 2 %. Of two speeds that are less
+   * apart, that with the nearer utilisation is.
    *
    * @param utilisation the share of their time for which workers are to compute prompts
    * @return the speed; empty if no request was served
@@ -98,8 +99,9 @@ final class SpeedSearch {
       if (fast == null) {
         double factor = trial == 0 ? Math.min(MOST_FASTER, utilisation / slow.share()) : 2;
         next = Math.min(most, factor * slow.factor());
-      } else if (!fastKeptUp && slow.factor() > (1 - PRECISION) * fast.factor()) {
-        return Optional.of(slow);
+      } else if (slow.factor() > (1 - PRECISION) * fast.factor()) {
+        boolean nearer = fast.share() - utilisation < utilisation - slow.share();
+        return Optional.of(fastKeptUp && nearer ? fast : slow);
       } else if (fastKeptUp && trial % 3 != 2) {
         next = interpolated(slow, fast, utilisation);
       } else {

@@ -101,8 +101,10 @@ public final class CellJson {
     if (ratio != null) {
       json.writeObjectFieldStart(field);
       json.writeNumberField("mean", ratio.mean());
-      json.writeNumberField("low", ratio.low());
-      json.writeNumberField("high", ratio.high());
+      if (!Double.isNaN(ratio.low())) {
+        json.writeNumberField("low", ratio.low());
+        json.writeNumberField("high", ratio.high());
+      }
       json.writeEndObject();
     }
   }

@@ -64,7 +64,19 @@ final class SettingsJson {
     if (!settings.engines().faults().faults().isEmpty()) {
       json.writeArrayFieldStart("engineFaults");
       for (EngineDelays.Fault fault : settings.engines().faults().faults()) {
-        json.writeString(fault.toString());
+        json.writeStartObject();
+        json.writeNumberField("rank", fault.rank());
+        if (Double.isInfinite(fault.factor())) {
+          json.writeBooleanField("hang", true);
+        } else {
+          json.writeNumberField("factor", fault.factor());
+        }
+        json.writeNumberField("fromSeconds", fault.fromSeconds());
+        json.writeNumberField("toSeconds", fault.toSeconds());
+        if (fault.everySeconds() > 0) {
+          json.writeNumberField("everySeconds", fault.everySeconds());
+        }
+        json.writeEndObject();
       }
       json.writeEndArray();
     }

@@ -23,6 +23,7 @@ import org.jspecify.annotations.Nullable;
  * @param within cases in which it is the best or within the best one's interval
  * @param lowest cases in which the interval of its ratio to the best other one is below 1
  * @param close cases in which it is at most 5 % above the best other one
+ * @param rated cases that have ratios of the p99 and of the mean: those that are not saturated
  * @param closeP99 cases in which its p99 is at most 10 % above the best other one
  * @param closeMean cases in which its mean is at most 5 % above the best other one
  * @param worst the case with the highest ratio
@@ -35,6 +36,7 @@ record Standing(
     long within,
     long lowest,
     long close,
+    long rated,
     long closeP99,
     long closeMean,
     @Nullable Cell<PlayedLoad> worst,
@@ -59,7 +61,7 @@ record Standing(
       "Best: alone with the lowest p95 of the time to first token; or a mean within the 95 %"
           + " interval of the lowest. The ratio is to the best other router's p95, with its 95 % interval by a"
           + " bootstrap of conversations and seeds; clearly best is a ratio whose interval is below"
-          + " 1, within 5 % a ratio of at most 1.05; of the p99 and of the mean likewise. Least hits: the lowest share of the best hit"
+          + " 1, within 5 % a ratio of at most 1.05; of the p99 and of the mean likewise, in cases that are not saturated. Least hits: the lowest share of the best hit"
           + " rate. A case is saturated if every router's p95 is above a limit; the speed up to which"
           + " it is not, relative to that of the case (x), takes the place of the p95.";
 
@@ -78,6 +80,7 @@ record Standing(
         cells.stream().filter(cell -> cell.withinBest(router)).count(),
         compared.stream().filter(cell -> ratio(cell, router).high() < 1).count(),
         compared.stream().filter(cell -> ratio(cell, router).mean() <= CLOSE).count(),
+        within(compared, router, Measure.TTFT_MEAN_MS, Double.POSITIVE_INFINITY),
         within(compared, router, Measure.TTFT_P99_MS, CLOSE_P99),
         within(compared, router, Measure.TTFT_MEAN_MS, CLOSE),
         compared.stream()
@@ -119,8 +122,8 @@ record Standing(
         of(within),
         of(lowest),
         of(close),
-        of(closeP99),
-        of(closeMean),
+        closeP99 + " of " + rated,
+        closeMean + " of " + rated,
         worst == null ? "" : shown(ratio(worst, router)),
         worst == null ? "" : CellTable.name(worst.load()),
         Numbers.percent(Math.floor(leastHits * 100) / 100));
@@ -131,7 +134,9 @@ record Standing(
   }
 
   private static String shown(Ratio ratio) {
-    return String.format(
-        Locale.ROOT, "%.2f (%.2f to %.2f)", ratio.mean(), ratio.low(), ratio.high());
+    return Double.isNaN(ratio.low())
+        ? String.format(Locale.ROOT, "%.2f", ratio.mean())
+        : String.format(
+            Locale.ROOT, "%.2f (%.2f to %.2f)", ratio.mean(), ratio.low(), ratio.high());
   }
 }

@@ -45,9 +45,13 @@ final class OracleConversations {
     return sum / ranks;
   }
 
+  private double furtherPerFirst() {
+    return Math.min(64, furtherTurns / firstTurns);
+  }
+
   /** The time of the further turns that are expected of a conversation. */
   double furtherMs() {
-    return timedTurns == 0 ? 0 : furtherTurns / firstTurns * (timedMs / timedTurns);
+    return timedTurns == 0 ? 0 : furtherPerFirst() * (timedMs / timedTurns);
   }
 
   /** Whether a conversation begins; those without an id count where conversations often go on. */
@@ -60,7 +64,7 @@ final class OracleConversations {
   /** How many requests share a copy of a prompt that is kept for so many placements. */
   double sharers(double kept) {
     return 1
-        + furtherTurns / firstTurns * (kept / (kept + gap))
+        + furtherPerFirst() * (kept / (kept + gap))
         + kept * (firstTurns / (firstTurns + furtherTurns)) / ranks;
   }
 

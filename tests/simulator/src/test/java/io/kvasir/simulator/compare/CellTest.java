@@ -39,6 +39,17 @@ class CellTest {
   }
 
   @Test
+  void aRatioOfOneSeedHasNoInterval() {
+    assertThat(Ratio.of(new double[] {2}, new double[] {1}))
+        .isEqualTo(new Ratio(2, Double.NaN, Double.NaN));
+    Cell<PlayedLoad> cell =
+        cell(100, 10, 200)
+            .withCapacities(Map.of("default", new double[] {0.5}, "projected", new double[] {1}));
+    assertThat(CellTable.summary(List.of(cell), List.of("projected"), BASIS))
+        .contains("| projected | 1 of 1 | 1 of 1 | 0 of 1 | 1 of 1 | 0 of 0 | 0 of 0 | 0.50 |");
+  }
+
+  @Test
   void aMeanWithinTheBestOnesIntervalMayBeChance() {
     assertThat(cell(100, 10, 109).withinBest("projected")).isTrue();
     assertThat(cell(100, 10, 111).withinBest("projected")).isFalse();
@@ -120,7 +131,7 @@ class CellTest {
     assertThat(CellTable.row(cell)).contains("| 100 ± 10, x 0.50 | 200 ± 5, x 0.70 |");
     assertThat(CellTable.summary(List.of(cell), List.of("projected"), BASIS))
         .contains(
-            "| projected | 1 of 1 | 1 of 1 | 0 of 1 | 1 of 1 | 0 of 1 | 0 of 1"
+            "| projected | 1 of 1 | 1 of 1 | 0 of 1 | 1 of 1 | 0 of 0 | 0 of 0"
                 + " | 0.72 (0.12 to 4.49) |");
   }
 

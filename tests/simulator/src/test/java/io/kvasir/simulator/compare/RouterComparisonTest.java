@@ -13,7 +13,9 @@ import io.kvasir.simulator.fleet.FleetSettings;
 import io.kvasir.simulator.replay.ReplayMode;
 import io.kvasir.simulator.replay.Sight;
 import io.kvasir.simulator.workload.IntRange;
+import io.kvasir.simulator.workload.JitteredArrivals;
 import io.kvasir.simulator.workload.LognormalTokens;
+import io.kvasir.simulator.workload.OpenLoop;
 import io.kvasir.simulator.workload.RequestSequence;
 import io.kvasir.simulator.workload.SharedPrefix;
 import io.kvasir.timing.StepProfile;
@@ -21,6 +23,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.function.DoubleUnaryOperator;
 import org.junit.jupiter.api.Test;
 
 class RouterComparisonTest {
@@ -53,6 +56,40 @@ class RouterComparisonTest {
     Cell<PlayedLoad> one = compare(load, 1, List.of(7L, 8L, 9L));
     assertThat(three.policies()).isEqualTo(one.policies());
     assertThat(three.ratios()).isEqualTo(one.ratios());
+  }
+
+  /** Sessions whose answers hold them up: the busy share rises less than their speed. */
+  private static Cell<PlayedLoad> sessions(double target, DoubleUnaryOperator rate)
+      throws InterruptedException {
+    Traffic.Source source =
+        (speed, seed) ->
+            new OpenLoop(new JitteredArrivals(REQUESTS, 1, seed), rate.applyAsDouble(speed));
+    ExecutorService pool = Executors.newFixedThreadPool(1);
+    try {
+      return new RouterComparison(List.of(1L), pool, RunStore.NONE, Double.POSITIVE_INFINITY)
+          .compare(
+              new Setting(
+                  new Traffic("sessions", "", source, source, Traffic.AFTER_ANSWERS),
+                  ReplayMode.AGGREGATED,
+                  new Load.Share(2, target),
+                  100_000),
+              List.of(AdpRouterKind.DEFAULT));
+    } finally {
+      pool.shutdownNow();
+    }
+  }
+
+  @Test
+  void sessionsReachTheirHighestSpeed() throws InterruptedException {
+    double slowest = sessions(0.9, speed -> 1).load().reachedShare();
+    assertThat(sessions(3 * slowest, speed -> 1 + (speed - 1) / 10).load().speed()).isEqualTo(16);
+  }
+
+  @Test
+  void ofTwoCloseSpeedsThatKeepUpTheNearerIsTaken() throws InterruptedException {
+    double slowest = sessions(0.9, speed -> 1).load().reachedShare();
+    Cell<PlayedLoad> jumps = sessions(1.15 * slowest, speed -> speed < 2 ? 1 : 1.2);
+    assertThat(jumps.load().reachedShare()).isGreaterThan(1.15 * slowest);
   }
 
   @Test

@@ -11,7 +11,7 @@ import io.kvasir.timing.ForwardPass;
 import io.kvasir.timing.StepModel;
 import io.kvasir.timing.StepModels;
 import io.kvasir.timing.StepTiming;
-import it.unimi.dsi.fastutil.longs.Long2ObjectOpenHashMap;
+import it.unimi.dsi.fastutil.longs.Long2ObjectLinkedOpenHashMap;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.HexFormat;
@@ -46,7 +46,11 @@ final class PlacementLedger implements PlacementListener {
   private final TransferTimes transfers = new TransferTimes();
   private final Map<RankId, RankForecast> ranks = new HashMap<>();
   private final Map<Long, EngineRanks> engines = new HashMap<>();
-  private final Long2ObjectOpenHashMap<Attempt> attempts = new Long2ObjectOpenHashMap<>();
+
+  /** In the order of their placements. */
+  private final Long2ObjectLinkedOpenHashMap<Attempt> attempts =
+      new Long2ObjectLinkedOpenHashMap<>();
+
   private final AnswerMeans answers = new AnswerMeans();
   private final boolean tracksAnswers;
 
@@ -148,7 +152,8 @@ final class PlacementLedger implements PlacementListener {
 
   /** The mean time from placement to end of answers, in milliseconds. */
   double stayMs(long nowNs) {
-    return answers.stayMs(nowNs);
+    long oldestNs = attempts.isEmpty() ? nowNs : attempts.get(attempts.firstLongKey()).placedNs;
+    return answers.stayMs(oldestNs, nowNs);
   }
 
   /** The expected number of tokens of an answer. */
@@ -243,7 +248,7 @@ final class PlacementLedger implements PlacementListener {
     if (placed != null) {
       if (tokens > 0) {
         learnTransfer(placed, nowNs);
-        answers.streamed(tokens);
+        answers.streamed(tokens, placed.streamedTokens + (long) tokens);
       }
       placed.rank.streamed(placed, tokens, nowNs);
     }
@@ -270,7 +275,8 @@ final class PlacementLedger implements PlacementListener {
     Attempt placed = attempts.remove(attempt);
     if (placed != null) {
       placed.rank.ended(placed);
-      answers.ended(placed.streamedTokens > 0 && !placed.rank.isRemoved(), clockNs.getAsLong());
+      boolean answered = placed.streamedTokens > 0 && !placed.rank.isRemoved();
+      answers.ended(answered, placed.placedNs, clockNs.getAsLong());
     }
   }
 

@@ -115,4 +115,30 @@ class ConversationsTest {
     }
     return workers;
   }
+
+  /** Agents that work for days: all turns but the first ones continue a conversation. */
+  @Test
+  void conversationsWithoutAnEndStayOnTheirRanks() {
+    FleetRouter router =
+        ProjectedRouters.of(4, Map.of("router_predicted_ttl_secs", 1e6), () -> nowNs);
+    open.add(router);
+    long[] homes = new long[50];
+    int moved = 0;
+    for (int i = 0; i < 16_000; i++) {
+      int talk = i % homes.length;
+      int[] prompt = prompt(100 + talk, 1_000);
+      prompt[999] = i;
+      Placement placement =
+          place(
+              router,
+              FleetRequest.builder(i, Prompt.of(prompt)).conversationId("c" + talk).build());
+      long worker = placement.rank().workerId();
+      moved += i < 8_000 || homes[talk] == worker ? 0 : 1;
+      homes[talk] = worker;
+      nowNs += 100 * MS;
+      router.onTokens(placement.attempt(), 1);
+      router.onFinished(placement.attempt(), true);
+    }
+    assertThat(moved).as("in the second half").isZero();
+  }
 }

@@ -25,7 +25,6 @@ import picocli.CommandLine.Option;
 @Heading(Heading.GATEWAY)
 public final class ServeOptions extends DeclaredOptions {
 
-  /** The option of a worker. */
   /** The option that names a worker. */
   public static final String WORKER = "--worker";
 

@@ -128,6 +128,8 @@ class ProductionExamplesTest {
               .replace("/etc/nginx/tls/key.pem", privateKey);
       String all =
           "daemon off; error_log stderr; pid nginx.pid; events {}\nhttp { access_log off;\n"
+              + "client_body_temp_path body; proxy_temp_path proxied; fastcgi_temp_path fastcgi;\n"
+              + "scgi_temp_path scgi; uwsgi_temp_path uwsgi;\n"
               + site
               + "}\n";
       Path file = Files.writeString(folder.resolve("nginx.conf"), all);

@@ -71,8 +71,8 @@ public final class Membership {
   }
 
   /**
-   * Takes the place of a worker when it has answered: models that only that one serves are decided
-   * anew, and its events are followed no longer.
+   * Takes the place of a worker once this one has answered. The models that only the old worker
+   * serves then get a new router, and its events are no longer followed.
    *
    * @param worker the worker, at the same engine; null for none
    */

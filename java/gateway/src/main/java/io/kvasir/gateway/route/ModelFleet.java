@@ -181,9 +181,7 @@ public final class ModelFleet implements AutoCloseable {
     }
   }
 
-  /**
-   * Adds a worker without its events and steps, or says anew what it can hold; whether it is new.
-   */
+  /** Adds a worker without its events and steps, or updates its capacity; true if it is new. */
   synchronized boolean join(FleetWorker worker) {
     boolean added = !workers.contains(worker) && workers.add(worker);
     for (int rank = 0; rank < worker.routedRanks(); rank++) {

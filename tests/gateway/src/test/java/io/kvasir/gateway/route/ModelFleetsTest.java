@@ -18,7 +18,7 @@ class ModelFleetsTest {
 
   private final List<FleetWorker> workers = TestWorkers.healthy(3, BREAKER);
 
-  /** The KV blocks that routers were told of ranks. */
+  /** The number of KV blocks that each rank was added with. */
   private final List<Long> kvBlocks = new ArrayList<>();
 
   private int refused;

@@ -109,8 +109,8 @@ public final class GroupTiming {
    */
   public double prefillMs(long tokens, double attendedPairs, long steps) {
     return coefficient(StepWork.PAIRS) * 2 * prior.prefillQuadratic() * attendedPairs
-        + coefficient(StepWork.TOKENS) * prior.prefillLinear() * tokens
-        + coefficient(StepWork.STEPS) * prior.prefillConstantMs() * steps;
+        + coefficient(StepWork.TOKENS) * prior.promptTokenMs() * tokens
+        + coefficient(StepWork.STEPS) * prior.promptStepMs() * steps;
   }
 
   /**
@@ -122,7 +122,7 @@ public final class GroupTiming {
    */
   public double decodeMs(int requests, long kvTokens) {
     return coefficient(StepWork.DECODING) * prior.decodeMs(kvTokens)
-        + coefficient(StepWork.DECODED_TOKENS) * prior.prefillLinear() * requests;
+        + coefficient(StepWork.DECODED_TOKENS) * prior.promptTokenMs() * requests;
   }
 
   /**

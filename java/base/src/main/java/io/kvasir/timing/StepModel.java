@@ -161,8 +161,8 @@ public final class StepModel {
    */
   public double promptMs(long uncached, long context, int steps) {
     double attendedPairs = uncached * (context + uncached / 2.0);
-    return fit.coefficient(StepWork.STEPS) * prior.prefillConstantMs() * steps
-        + fit.coefficient(StepWork.TOKENS) * prior.prefillLinear() * uncached
+    return fit.coefficient(StepWork.STEPS) * prior.promptStepMs() * steps
+        + fit.coefficient(StepWork.TOKENS) * prior.promptTokenMs() * uncached
         + fit.coefficient(StepWork.PAIRS) * 2 * prior.prefillQuadratic() * attendedPairs;
   }
 

@@ -64,7 +64,7 @@ public final class StepWork {
    * @param attendedPairs pairs of such a token and one that it attends to
    */
   public void addPrefill(long tokens, double attendedPairs) {
-    priorMs[TOKENS] += prior.prefillLinear() * tokens;
+    priorMs[TOKENS] += prior.promptTokenMs() * tokens;
     priorMs[PAIRS] += 2 * prior.prefillQuadratic() * attendedPairs;
   }
 
@@ -74,7 +74,7 @@ public final class StepWork {
    * @param steps their number
    */
   public void addSteps(int steps) {
-    priorMs[STEPS] += prior.prefillConstantMs() * steps;
+    priorMs[STEPS] += prior.promptStepMs() * steps;
   }
 
   /**
@@ -94,7 +94,7 @@ public final class StepWork {
    * @param group tokens of all ranks that step together, for each of these ranks
    */
   public void addTokens(long decoded, double group) {
-    priorMs[DECODED_TOKENS] += prior.prefillLinear() * decoded;
-    priorMs[GROUP_TOKENS] += prior.prefillLinear() * group;
+    priorMs[DECODED_TOKENS] += prior.promptTokenMs() * decoded;
+    priorMs[GROUP_TOKENS] += prior.promptTokenMs() * group;
   }
 }

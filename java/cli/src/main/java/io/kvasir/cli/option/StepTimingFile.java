@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.kvasir.model.Errors;
 import io.kvasir.simulator.compare.EngineKind;
 import io.kvasir.simulator.compare.Engines;
+import io.kvasir.timing.StepOverheads;
 import io.kvasir.timing.StepProfile;
 import io.kvasir.timing.StepTiming;
 import java.io.IOException;
@@ -18,7 +19,8 @@ import java.util.List;
 import java.util.stream.Collectors;
 
 /**
- * A timing model by name, or as a file: a JSON object with the coefficients of {@link StepTiming}.
+ * A timing model by name, or as a file: a JSON object with the coefficients of {@link StepTiming}
+ * and {@link StepOverheads}.
  */
 public final class StepTimingFile {
 
@@ -34,6 +36,7 @@ public final class StepTimingFile {
 
   private static final long MAX_BYTES = 1 << 16;
   private static final String KV_TOKENS = "decode_kv_tokens";
+  private static final String GRAPH_MULTIPLE = "decode_graph_multiple";
   private static final List<String> KEYS =
       List.of(
           "prefill_quadratic",
@@ -43,7 +46,15 @@ public final class StepTimingFile {
           "decode_linear",
           "decode_constant_ms",
           "decode_floor_ms",
-          KV_TOKENS);
+          KV_TOKENS,
+          "decode_request_ms",
+          GRAPH_MULTIPLE,
+          "all_reduce_ms",
+          "all_reduce_token_ms",
+          "mixed_overlap");
+
+  /** Keys of integers. */
+  private static final List<String> WHOLE = List.of(GRAPH_MULTIPLE);
 
   private StepTimingFile() {}
 
@@ -101,8 +112,12 @@ public final class StepTimingFile {
       if (!json.get(name).isNumber()) {
         throw wrong(option, file, name + " must be a number");
       }
+      if (WHOLE.contains(name) && !json.get(name).canConvertToInt()) {
+        throw wrong(option, file, name + " must be an integer of at most " + Integer.MAX_VALUE);
+      }
     }
     StepTiming other = StepTiming.DEFAULT;
+    StepOverheads none = StepOverheads.NONE;
     try {
       return new StepTiming(
           json.path(KEYS.get(0)).asDouble(other.prefillQuadratic()),
@@ -112,7 +127,13 @@ public final class StepTimingFile {
           json.path(KEYS.get(4)).asDouble(other.decodeLinear()),
           json.path(KEYS.get(5)).asDouble(other.decodeConstantMs()),
           json.path(KEYS.get(6)).asDouble(other.decodeFloorMs()),
-          json.path(KV_TOKENS).asLong(other.decodeKvTokens()));
+          json.path(KV_TOKENS).asLong(other.decodeKvTokens()),
+          new StepOverheads(
+              json.path(KEYS.get(8)).asDouble(none.decodeRequestMs()),
+              json.path(GRAPH_MULTIPLE).asInt(none.decodeGraphMultiple()),
+              json.path(KEYS.get(10)).asDouble(none.allReduceMs()),
+              json.path(KEYS.get(11)).asDouble(none.allReduceTokenMs()),
+              json.path(KEYS.get(12)).asDouble(none.mixedOverlap())));
     } catch (IllegalArgumentException e) {
       throw wrong(option, file, Errors.reason(e));
     }
@@ -133,6 +154,14 @@ public final class StepTimingFile {
     json.put(KEYS.get(5), timing.decodeConstantMs());
     json.put(KEYS.get(6), timing.decodeFloorMs());
     json.put(KV_TOKENS, timing.decodeKvTokens());
+    StepOverheads overheads = timing.overheads();
+    if (!overheads.equals(StepOverheads.NONE)) {
+      json.put(KEYS.get(8), overheads.decodeRequestMs());
+      json.put(GRAPH_MULTIPLE, overheads.decodeGraphMultiple());
+      json.put(KEYS.get(10), overheads.allReduceMs());
+      json.put(KEYS.get(11), overheads.allReduceTokenMs());
+      json.put(KEYS.get(12), overheads.mixedOverlap());
+    }
     return json.toPrettyString() + "\n";
   }
 

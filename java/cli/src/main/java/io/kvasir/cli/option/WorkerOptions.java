@@ -39,7 +39,7 @@ public final class WorkerOptions extends DeclaredOptions {
                   + StepTimingFile.NAMES
                   + ", or a JSON object with prefill_quadratic, prefill_linear,"
                   + " prefill_constant_ms, decode_quadratic, decode_linear, decode_constant_ms,"
-                  + " decode_floor_ms and decode_kv_tokens (default: that of Dynamo's mocker).");
+                  + " decode_floor_ms, decode_kv_tokens and others (default: that of Dynamo's mocker).");
 
   @Option(
       names = LlmApiFile.OPTION,

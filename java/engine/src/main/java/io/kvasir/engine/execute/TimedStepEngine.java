@@ -6,10 +6,10 @@ import io.kvasir.timing.StepTiming;
 /**
  * Models the duration of steps and generates synthetic tokens; it has no KV.
  *
- * <p>A step's duration is the sum of its prefill time and its decode time by {@link StepTiming}. A
- * decoding request reads the KV of its whole sequence, including the token of this step. Output
- * tokens are a pure function of request id and output index, so an answer does not depend on where
- * and when its request ran. O(entries), without allocation.
+ * <p>A step takes as long as {@link StepTiming#stepMs} says. A decoding request reads the KV of its
+ * whole sequence, including the token of this step. Output tokens are a pure function of request id
+ * and output index, so an answer does not depend on where and when its request ran. O(entries),
+ * without allocation.
  *
  * <p>Stateless and thread-safe; ranks may share it.
  */
@@ -53,12 +53,11 @@ public final class TimedStepEngine implements StepEngine {
       }
     }
     double ms =
-        plan.prefillTokens() == 0
-            ? 0
-            : timing.prefillMs(plan.attendedPairs(), plan.prefillTokens());
-    if (plan.decodingRequests() > 0) {
-      ms += timing.decodeMs(plan.decodeKvTokens());
-    }
+        timing.stepMs(
+            plan.attendedPairs(),
+            plan.prefillTokens(),
+            plan.decodingRequests(),
+            plan.decodeKvTokens());
     return Math.round(ms * NANOS_PER_MILLI);
   }
 

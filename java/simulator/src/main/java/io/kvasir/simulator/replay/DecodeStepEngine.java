@@ -57,10 +57,6 @@ final class DecodeStepEngine implements StepEngine {
         decoding++;
       }
     }
-    double ms = prefillTokens == 0 ? 0 : timing.prefillMs(pairs, prefillTokens);
-    if (decoding > 0) {
-      ms += timing.decodeMs(kvTokens);
-    }
-    return Math.round(ms * NANOS_PER_MILLI);
+    return Math.round(timing.stepMs(pairs, prefillTokens, decoding, kvTokens) * NANOS_PER_MILLI);
   }
 }

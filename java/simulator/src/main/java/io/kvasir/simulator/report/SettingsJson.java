@@ -9,6 +9,7 @@ import io.kvasir.simulator.replay.EngineDelays;
 import io.kvasir.simulator.replay.ReplayMode;
 import io.kvasir.simulator.replay.ReplaySettings;
 import io.kvasir.simulator.replay.Sight;
+import io.kvasir.timing.StepOverheads;
 import io.kvasir.timing.StepTiming;
 import java.io.IOException;
 import java.util.List;
@@ -106,6 +107,14 @@ final class SettingsJson {
     json.writeNumberField("decodeConstantMs", timing.decodeConstantMs());
     json.writeNumberField("decodeFloorMs", timing.decodeFloorMs());
     json.writeNumberField("decodeKvTokens", timing.decodeKvTokens());
+    StepOverheads overheads = timing.overheads();
+    if (!overheads.equals(StepOverheads.NONE)) {
+      json.writeNumberField("decodeRequestMs", overheads.decodeRequestMs());
+      json.writeNumberField("decodeGraphMultiple", overheads.decodeGraphMultiple());
+      json.writeNumberField("allReduceMs", overheads.allReduceMs());
+      json.writeNumberField("allReduceTokenMs", overheads.allReduceTokenMs());
+      json.writeNumberField("mixedOverlap", overheads.mixedOverlap());
+    }
     json.writeEndObject();
   }
 

@@ -4,6 +4,7 @@ import io.kvasir.simulator.compare.Cell;
 import io.kvasir.simulator.compare.Engines;
 import io.kvasir.simulator.compare.PlayedLoad;
 import io.kvasir.simulator.replay.ReplaySettings;
+import io.kvasir.timing.StepOverheads;
 import io.kvasir.timing.StepTiming;
 import java.util.List;
 import java.util.Locale;
@@ -17,9 +18,7 @@ final class StepTimes {
   static String of(ReplaySettings settings) {
     StepTiming engines = settings.engines().timing();
     String times =
-        engines.equals(settings.timing())
-            ? of(engines)
-            : polynomials(engines) + ", from --engine-timing";
+        engines.equals(settings.timing()) ? of(engines) : terms(engines) + ", from --engine-timing";
     return settings.engines().faults().faults().isEmpty()
         ? times
         : times + ", with faults (--slow, --hang)";
@@ -38,26 +37,41 @@ final class StepTimes {
     return engines.timing().equals(StepTiming.DEFAULT) ? "" : " " + engines.name();
   }
 
-  /** Both polynomials in ms, and whose they are. */
+  /** The terms in ms, and whose they are. */
   static String of(StepTiming timing) {
-    return polynomials(timing)
+    return terms(timing)
         + (timing.equals(StepTiming.DEFAULT)
             ? ", the defaults and not those of your engine (--step-timing)"
             : ", from --step-timing");
   }
 
-  private static String polynomials(StepTiming timing) {
-    return String.format(
-        Locale.ROOT,
-        "prefill of n tokens %.3g n^2 + %.3g n + %.3g ms, decode %.3g p^2 + %.3g p + %.3g, at"
-            + " least %.3g ms, p being the share of %,d KV tokens",
-        timing.prefillQuadratic(),
-        timing.prefillLinear(),
-        timing.prefillConstantMs(),
-        timing.decodeQuadratic(),
-        timing.decodeLinear(),
-        timing.decodeConstantMs(),
-        timing.decodeFloorMs(),
-        timing.decodeKvTokens());
+  private static String terms(StepTiming timing) {
+    String polynomials =
+        String.format(
+            Locale.ROOT,
+            "prefill of n tokens %.3g n^2 + %.3g n + %.3g ms, decode %.3g p^2 + %.3g p + %.3g, at"
+                + " least %.3g ms, p being the share of %,d KV tokens",
+            timing.prefillQuadratic(),
+            timing.prefillLinear(),
+            timing.prefillConstantMs(),
+            timing.decodeQuadratic(),
+            timing.decodeLinear(),
+            timing.decodeConstantMs(),
+            timing.decodeFloorMs(),
+            timing.decodeKvTokens());
+    StepOverheads overheads = timing.overheads();
+    if (overheads.equals(StepOverheads.NONE)) {
+      return polynomials;
+    }
+    return polynomials
+        + String.format(
+            Locale.ROOT,
+            ", %.3g ms for each decoding request of a multiple of %d, all-reduce %.3g ms and %.3g ms"
+                + " for each token, overlap of prefill and decode %.3g",
+            overheads.decodeRequestMs(),
+            overheads.decodeGraphMultiple(),
+            overheads.allReduceMs(),
+            overheads.allReduceTokenMs(),
+            overheads.mixedOverlap());
   }
 }

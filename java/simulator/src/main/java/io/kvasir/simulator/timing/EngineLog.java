@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.MappingIterator;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import io.kvasir.model.Errors;
+import io.kvasir.timing.ForwardPass;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
@@ -16,7 +17,8 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Reads the times of an engine's requests from JSON. Two forms, also mixed:
+ * Reads the times of an engine's requests or steps from JSON. Three forms; the first two also
+ * mixed:
  *
  * <ul>
  *   <li>An object for each request: {@code prompt_tokens} and {@code ttft_ms}, and optionally
@@ -25,6 +27,8 @@ import java.util.List;
  *   <li>An object for each run: the detailed result of vLLM's {@code vllm bench serve} and SGLang's
  *       {@code sglang.bench_serving}, with {@code input_lens}, {@code ttfts} and {@code itls}, in
  *       seconds, and, where present, {@code start_times} and {@code errors}.
+ *   <li>An object for each step: the forward-pass metrics of Dynamo, as vLLM and SGLang publish
+ *       them in MessagePack, with {@code wall_time} in seconds and {@code scheduled_requests}.
  * </ul>
  *
  * <p>Stateless.
@@ -32,23 +36,30 @@ import java.util.List;
 public final class EngineLog {
 
   private static final double MS_PER_S = 1e3;
+  private static final double NS_PER_S = 1e9;
+
+  /** Longest step in seconds. */
+  private static final double MAX_SECONDS = 3600;
+
   private static final String RUN = "ttfts";
+  private static final String STEP = "wall_time";
 
   private EngineLog() {}
 
   /**
-   * The requests of a file, and what was left out.
+   * What a file has, and what was left out: requests or steps.
    *
    * @param requests the answered requests
    * @param failed requests without an answer
+   * @param steps the steps
    */
-  public record Contents(List<AnsweredRequest> requests, long failed) {}
+  public record Contents(List<AnsweredRequest> requests, long failed, List<ForwardPass> steps) {}
 
   /**
    * Reads a file. O(bytes).
    *
    * @param file the file
-   * @return the requests
+   * @return the requests or steps
    * @throws InvalidLogException if it is missing or empty, or an object is invalid
    * @throws IOException if it cannot be read
    */
@@ -56,6 +67,7 @@ public final class EngineLog {
     JsonMapper json =
         JsonMapper.builder().disable(StreamReadFeature.INCLUDE_SOURCE_IN_LOCATION).build();
     List<AnsweredRequest> requests = new ArrayList<>();
+    List<ForwardPass> steps = new ArrayList<>();
     long failed = 0;
     try (InputStream in = Files.newInputStream(file);
         MappingIterator<JsonNode> objects = json.readerFor(JsonNode.class).readValues(in)) {
@@ -65,6 +77,8 @@ public final class EngineLog {
         try {
           if (object.has(RUN)) {
             failed += addRun(object, requests);
+          } else if (object.has(STEP)) {
+            steps.add(step(object));
           } else {
             requests.add(request(object));
           }
@@ -78,10 +92,29 @@ public final class EngineLog {
       throw new InvalidLogException(
           file + ":" + e.getLocation().getLineNr() + ": not JSON: " + e.getOriginalMessage());
     }
-    if (requests.isEmpty()) {
-      throw new InvalidLogException(file + ": has no answered requests");
+    if (requests.isEmpty() && steps.isEmpty()) {
+      throw new InvalidLogException(file + ": has no answered requests and no steps");
     }
-    return new Contents(requests, failed);
+    return new Contents(requests, failed, steps);
+  }
+
+  private static ForwardPass step(JsonNode object) {
+    double seconds = number(object.path(STEP), STEP);
+    if (!(seconds >= 0 && seconds <= MAX_SECONDS)) {
+      throw new IllegalArgumentException(
+          STEP + " must be from 0 to " + MAX_SECONDS + " seconds, not " + seconds);
+    }
+    JsonNode scheduled = object.path("scheduled_requests");
+    if (!scheduled.isObject()) {
+      throw new IllegalArgumentException("scheduled_requests must be an object");
+    }
+    return new ForwardPass(
+        Math.round(seconds * NS_PER_S),
+        count(scheduled, "num_prefill_requests", 0),
+        count(scheduled, "sum_prefill_tokens", 0),
+        count(scheduled, "sum_prefill_kv_tokens", 0),
+        count(scheduled, "num_decode_requests", 0),
+        count(scheduled, "sum_decode_kv_tokens", 0));
   }
 
   private static AnsweredRequest request(JsonNode object) {

@@ -56,14 +56,33 @@ final class RobustFit {
     return sum;
   }
 
-  /** {@return a percentile of |fitted - y| / y over all samples} */
-  double relativeError(double percentile) {
+  /** {@return |fitted - y| / y of each sample} */
+  double[] relativeErrors() {
     double[] errors = new double[y.length];
     for (int i = 0; i < errors.length; i++) {
       errors[i] = Math.abs(fitted(i) - y[i]) / y[i];
     }
+    return errors;
+  }
+
+  /** {@return a percentile of {@link #relativeErrors}} */
+  double relativeError(double percentile) {
+    return percentile(relativeErrors(), percentile);
+  }
+
+  /** {@return the mean of {@link #relativeErrors} without the largest ones, a twentieth} */
+  double meanError() {
+    double[] errors = relativeErrors();
     Arrays.sort(errors);
-    return errors[(int) Math.min(errors.length - 1L, Math.round(percentile * errors.length))];
+    int kept = errors.length - errors.length / 20;
+    return Arrays.stream(errors, 0, kept).average().orElse(0);
+  }
+
+  /** {@return a percentile of values, at least one} */
+  static double percentile(double[] values, double percentile) {
+    double[] sorted = values.clone();
+    Arrays.sort(sorted);
+    return sorted[(int) Math.min(sorted.length - 1L, Math.round(percentile * sorted.length))];
   }
 
   private void reweight() {

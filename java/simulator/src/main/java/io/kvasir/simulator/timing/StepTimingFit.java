@@ -44,10 +44,17 @@ public record StepTimingFit(
     static final Accuracy NONE = new Accuracy(0, 0, 0, 0, 0);
 
     static Accuracy of(RobustFit fit, long... sizes) {
+      return of(fit.relativeErrors(), sizes);
+    }
+
+    static Accuracy of(double[] errors, long... sizes) {
+      if (sizes.length == 0) {
+        return NONE;
+      }
       return new Accuracy(
           sizes.length,
-          fit.relativeError(MEDIAN),
-          fit.relativeError(HIGH),
+          RobustFit.percentile(errors, MEDIAN),
+          RobustFit.percentile(errors, HIGH),
           Arrays.stream(sizes).min().orElse(0),
           Arrays.stream(sizes).max().orElse(0));
     }

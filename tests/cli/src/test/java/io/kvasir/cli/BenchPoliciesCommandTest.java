@@ -70,10 +70,14 @@ class BenchPoliciesCommandTest {
     Outcome text = run(options);
     assertThat(text.err()).isEmpty();
     assertThat(text.exitCode()).isZero();
-    assertThat(text.out().lines().toList()).hasSize(14);
+    assertThat(text.out().lines().toList()).hasSize(19);
     assertThat(text.out())
         .startsWith("| requests | ranks@load | pool tokens | speed | default p95, modelled ms |")
         .contains("| t.jsonl | 2@0.5 | 50,000 | ")
+        .contains(
+            "\n| requests, ranks@load, pool tokens | router | p50 ms, ratio | p95 ms, ratio |")
+        .containsPattern(
+            "\\R\\| t.jsonl 2@0.5 50,000 \\| projected( \\| \\d+, [01].\\d\\d \\([^|]+\\)){4} \\|\\R")
         .contains("\n| router | best | or in its interval | clearly best | within 5 % |")
         .containsPattern("\\R\\| projected \\| [01] of 1 \\| 1 of 1 \\| ");
 

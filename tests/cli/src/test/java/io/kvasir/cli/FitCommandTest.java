@@ -81,7 +81,8 @@ class FitCommandTest {
         .contains("0 % of the shorter is hidden; error of 100 samples");
 
     Path timing = Files.writeString(folder.resolve("timing.json"), fitted.out());
-    String replay = "replay --sessions 2 --turns 1 --ranks 1 --format json --step-timing ";
+    String replay =
+        "replay --sessions 2 --turns 1 --ranks 1 --router default --format json --step-timing ";
     Outcome replayed = Outcome.of(Map.of(), replay + timing);
     assertThat(replayed.exitCode()).as(replayed.err()).isZero();
     assertThat(replayed.json().at("/config/stepTiming/decodeRequestMs").asDouble())

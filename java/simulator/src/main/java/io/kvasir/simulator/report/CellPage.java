@@ -1,6 +1,7 @@
 package io.kvasir.simulator.report;
 
 import io.kvasir.simulator.compare.Cell;
+import io.kvasir.simulator.compare.Compared;
 import io.kvasir.simulator.compare.Estimate;
 import io.kvasir.simulator.compare.Measure;
 import io.kvasir.simulator.compare.PlayedLoad;
@@ -91,11 +92,26 @@ public final class CellPage {
     if (!capacities.isEmpty()) {
       out.append(Html.table("Capacity, relative to the speed of the case", heads, capacities));
     }
+    out.append(figures(cells));
     out.append(Html.table("Token hit rate", heads, hits));
     if (!locals.isEmpty()) {
       out.append(
           Html.table("Share of the requests that a decode worker serves whole", heads, locals));
     }
+  }
+
+  private static String figures(List<Cell<PlayedLoad>> cells) {
+    List<String> heads = new ArrayList<>(List.of("requests, ranks@load, pool tokens"));
+    heads.addAll(FigureTable.HEADS);
+    List<String> rows = new ArrayList<>();
+    for (Cell<PlayedLoad> cell : cells) {
+      for (Compared router : cell.policies()) {
+        List<String> row = FigureTable.row(cell, router).stream().map(Html::cell).toList();
+        rows.add(Html.row(CellTable.name(cell.load()), row));
+      }
+    }
+    return Html.table(
+        "Times to first token and their ratios to the best other router's", heads, rows);
   }
 
   private static List<String> p95s(Cell<PlayedLoad> cell, int index) {

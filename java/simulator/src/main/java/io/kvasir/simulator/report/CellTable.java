@@ -140,17 +140,20 @@ public final class CellTable {
   }
 
   /**
-   * The results of each router over all rows.
+   * The figures of each router in each case, with ratios, and its results over all of them.
    *
    * @param cells the rows
    * @param routers names of the compared routers
    * @param basis the command and the build
-   * @return a table with a line for each router, what its columns mean, in which cases requests
-   *     were rejected, and what the results rest on
+   * @return a table of the figures, one with a line for each router, what its columns mean, in
+   *     which cases requests were rejected, and what the results rest on
    */
   public static String summary(
       List<Cell<PlayedLoad>> cells, List<String> routers, ReportBasis basis) {
     StringBuilder table = new StringBuilder();
+    if (routers.size() > 1) {
+      table.append(FigureTable.of(cells)).append('\n');
+    }
     table.append("| router | ").append(String.join(" | ", Standing.HEADS)).append(" |\n|");
     table.append("---|".repeat(1 + Standing.HEADS.size())).append('\n');
     for (String router : routers) {

@@ -1,5 +1,6 @@
 package io.kvasir.simulator.report;
 
+import io.kvasir.simulator.compare.Ratio;
 import java.util.Locale;
 
 /**
@@ -65,5 +66,13 @@ public final class Numbers {
     return Double.isFinite(value)
         ? String.format(Locale.ROOT, "%,." + decimals + "f", value)
         : UNDEFINED;
+  }
+
+  /** A ratio, with its interval if there is one. */
+  static String ratio(Ratio ratio) {
+    return Double.isNaN(ratio.low())
+        ? String.format(Locale.ROOT, "%.2f", ratio.mean())
+        : String.format(
+            Locale.ROOT, "%.2f (%.2f to %.2f)", ratio.mean(), ratio.low(), ratio.high());
   }
 }

@@ -7,7 +7,6 @@ import io.kvasir.simulator.compare.PlayedLoad;
 import io.kvasir.simulator.compare.Ratio;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Locale;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -124,19 +123,12 @@ record Standing(
         of(close),
         closeP99 + " of " + rated,
         closeMean + " of " + rated,
-        worst == null ? "" : shown(ratio(worst, router)),
+        worst == null ? "" : Numbers.ratio(ratio(worst, router)),
         worst == null ? "" : CellTable.name(worst.load()),
         Numbers.percent(Math.floor(leastHits * 100) / 100));
   }
 
   private String of(long count) {
     return count + " of " + cases;
-  }
-
-  private static String shown(Ratio ratio) {
-    return Double.isNaN(ratio.low())
-        ? String.format(Locale.ROOT, "%.2f", ratio.mean())
-        : String.format(
-            Locale.ROOT, "%.2f (%.2f to %.2f)", ratio.mean(), ratio.low(), ratio.high());
   }
 }

@@ -151,13 +151,20 @@ final class CoefficientFit {
     }
   }
 
+  /** All coefficients become as uncertain as they were before any observation. */
+  void forgetCertainty() {
+    for (int i = 0; i < logs.length; i++) {
+      System.arraycopy(firstCovariance[i], 0, covariance[i], 0, logs.length);
+    }
+  }
+
   /** Begins again. */
   void reset() {
     Arrays.fill(logs, 0);
     for (int i = 0; i < logs.length; i++) {
       coefficients[i] = 1 - offsets[i];
-      System.arraycopy(firstCovariance[i], 0, covariance[i], 0, logs.length);
     }
+    forgetCertainty();
   }
 
   /** Whether all variables and variances are finite, and no variance is negative. */

@@ -121,7 +121,8 @@ public final class GroupTiming {
    * @return milliseconds
    */
   public double decodeMs(int requests, long kvTokens) {
-    return coefficient(StepWork.DECODING) * prior.decodeMs(kvTokens)
+    return StepWork.decodeMs(
+            prior, kvTokens, coefficient(StepWork.DECODE_STEPS), coefficient(StepWork.DECODE_KV))
         + coefficient(StepWork.DECODED_TOKENS) * prior.promptTokenMs() * requests;
   }
 
@@ -168,9 +169,13 @@ public final class GroupTiming {
       }
     }
     boolean changed = false;
-    if (ms > 0 && ++steps > WARM_UP_STEPS && next < NEAR_TIE * longest) {
-      changed = learn(slowest, ms);
-      seen[slowest] = steps;
+    if (ms > 0 && ++steps > WARM_UP_STEPS && longest > 0) {
+      if (next < NEAR_TIE * longest) {
+        changed = learn(slowest, ms);
+        seen[slowest] = steps;
+      } else {
+        model.learnTogether(work[slowest], ms / speeds[slowest].factor());
+      }
       if (steps % STEPS_PER_MEDIAN == 0) {
         relaxUnseen();
         model.centre(allSpeeds);

@@ -44,11 +44,16 @@ final class Residuals {
     return recent;
   }
 
+  /** {@return a residual within what it counts as at most} */
+  double limit(double residual) {
+    double most = MOST_DEVIATIONS * deviation;
+    return Math.max(-most, Math.min(most, residual));
+  }
+
   /** Limits a residual, and learns its typical size. */
   double keep(double residual) {
     recent += (residual - recent) * RECENT_STEP;
-    double most = MOST_DEVIATIONS * deviation;
-    double kept = Math.max(-most, Math.min(most, residual));
+    double kept = limit(residual);
     deviation += (Math.abs(kept) * 1.4826 - deviation) * STEP;
     deviation = Math.max(LEAST_DEVIATION, Math.min(MOST_DEVIATION, deviation));
     return kept;

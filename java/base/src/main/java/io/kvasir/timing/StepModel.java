@@ -51,6 +51,7 @@ public final class StepModel {
   private final CoefficientFit fit;
   private final Residuals ofPrompts = new Residuals();
   private final Residuals ofDecoding = new Residuals();
+  private final FirstObservations first = new FirstObservations();
 
   /* Since the last time that the speeds of a group were centred, by coefficient. */
   private final boolean[] seen = new boolean[StepWork.SIZE];
@@ -72,7 +73,7 @@ public final class StepModel {
     this.prior = prior;
     this.fit =
         new CoefficientFit(
-            new double[] {1, 1, 1, 1, 0, 0},
+            StepWork.firstCoefficients(),
             priorWeight,
             inObservations(Residuals.FIRST_DEVIATION),
             FORGETTING);
@@ -104,6 +105,12 @@ public final class StepModel {
 
   boolean isReported() {
     return reported;
+  }
+
+  /** Half of what is known is forgotten. */
+  void forget() {
+    fit.widen();
+    first.clear();
   }
 
   /** {@return times that it has learned from} */
@@ -173,7 +180,8 @@ public final class StepModel {
    * @return milliseconds
    */
   public double decodeMs(long kvTokens) {
-    return fit.coefficient(StepWork.DECODING) * prior.decodeMs(kvTokens);
+    return StepWork.decodeMs(
+        prior, kvTokens, coefficient(StepWork.DECODE_STEPS), coefficient(StepWork.DECODE_KV));
   }
 
   /**
@@ -184,6 +192,7 @@ public final class StepModel {
    * @return what has become of it
    */
   public Outcome learn(StepWork work, double ms) {
+    first.begin(fit);
     double expected = ms(work);
     double residual = StrictMath.log(ms / expected);
     Residuals residuals = residuals(work);
@@ -193,6 +202,7 @@ public final class StepModel {
     double kept = residuals.keep(residual);
     boolean changed = residuals.haveChanged(kept);
     if (changed) {
+      first.clear();
       double variance = inObservations(residuals.deviation());
       if (Math.abs(residuals.recent()) > CHANGE_OF_ALL) {
         fit.widenScale(variance);
@@ -201,6 +211,7 @@ public final class StepModel {
       }
     }
     fit.learn(work.priorMs, expected, kept, 1);
+    first.add(work.priorMs, ms, residuals, null, fit);
     return end(changed);
   }
 
@@ -213,17 +224,13 @@ public final class StepModel {
    * @return what has become of it; a change is one of that speed
    */
   public Outcome learn(StepWork work, double ms, RankSpeed speed) {
+    first.begin(fit);
     double expected = ms(work);
     double residual = StrictMath.log(ms / (expected * speed.factor()));
     if (!speed.gate(work).admits(residual)) {
       return drop();
     }
-    for (int i = 0; i < StepWork.SIZE; i++) {
-      if (work.priorMs[i] != 0) {
-        seen[i] = true;
-        pending[i] = 0;
-      }
-    }
+    noteSeen(work);
     Residuals residuals = residuals(work);
     double kept = residuals.keep(residual);
     double deviation = residuals.deviation();
@@ -231,10 +238,35 @@ public final class StepModel {
     double ofFit = fit.variance(work.priorMs, expected) * noise;
     double ofSpeed = speed.variance() / noise;
     boolean changed = speed.learn(kept, deviation, ofFit);
+    if (changed) {
+      first.clear();
+    }
     if (!speed.isAtBound(kept)) { // else the other ranks would follow one that is far off
       fit.learn(work.priorMs, expected, kept, 1 + ofSpeed);
+      first.add(work.priorMs, ms, residuals, speed, fit);
     }
     return end(changed);
+  }
+
+  /**
+   * Learns from the time of a step in which several ranks of the group had about as much work.
+   *
+   * @param work the work of one of them
+   * @param ms its time at speed 1, in milliseconds
+   */
+  void learnTogether(StepWork work, double ms) {
+    if (learn(work, ms) != Outcome.DROPPED) {
+      noteSeen(work);
+    }
+  }
+
+  private void noteSeen(StepWork work) {
+    for (int i = 0; i < StepWork.SIZE; i++) {
+      if (work.priorMs[i] != 0) {
+        seen[i] = true;
+        pending[i] = 0;
+      }
+    }
   }
 
   private Residuals residuals(StepWork work) {
@@ -262,6 +294,7 @@ public final class StepModel {
       return outcome;
     }
     fit.reset();
+    first.clear();
     ofPrompts.reset();
     ofDecoding.reset();
     return Outcome.RESET;

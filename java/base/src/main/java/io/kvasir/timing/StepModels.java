@@ -88,7 +88,7 @@ public final class StepModels {
     for (int i = 0; i < StepWork.SIZE; i++) {
       fit.setLog(i, (fit.log(i) + common.fit().log(i)) / 2);
     }
-    fit.widen();
+    engine.forget();
   }
 
   /**

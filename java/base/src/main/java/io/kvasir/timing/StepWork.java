@@ -10,14 +10,21 @@ import java.util.Arrays;
  */
 public final class StepWork {
 
-  /* The features. Before any observation the coefficients of the last two are 0. */
+  /*
+   * The features. Before any observation the coefficients of DECODED_TOKENS and GROUP_TOKENS are 0,
+   * the others 1. A step of decoding requests is two of them, because the prior may be far off in
+   * one: what it takes without KV, and reading the KV.
+   */
   static final int STEPS = 0;
   static final int TOKENS = 1;
   static final int PAIRS = 2;
-  static final int DECODING = 3;
+  static final int DECODE_KV = 3;
   static final int DECODED_TOKENS = 4;
   static final int GROUP_TOKENS = 5;
-  static final int SIZE = 6;
+  static final int DECODE_STEPS = 6;
+  static final int SIZE = 7;
+
+  private static final double[] FIRST = {1, 1, 1, 1, 0, 0, 1};
 
   private final StepTiming prior;
   final double[] priorMs = new double[SIZE];
@@ -33,7 +40,13 @@ public final class StepWork {
 
   /** Whether it is prefill for the most part. */
   boolean isPrefill() {
-    return priorMs[STEPS] + priorMs[TOKENS] + priorMs[PAIRS] > priorMs[DECODING];
+    return priorMs[STEPS] + priorMs[TOKENS] + priorMs[PAIRS]
+        > priorMs[DECODE_KV] + priorMs[DECODE_STEPS];
+  }
+
+  /** The coefficients before any observation. */
+  static double[] firstCoefficients() {
+    return FIRST.clone();
   }
 
   /**
@@ -84,7 +97,24 @@ public final class StepWork {
    * @param kvTokens tokens whose KV the requests read in each of them
    */
   public void addDecoding(int steps, long kvTokens) {
-    priorMs[DECODING] += steps * prior.decodeMs(kvTokens);
+    double ms = prior.decodeMs(kvTokens);
+    double withoutKvMs = Math.min(ms, prior.decodeMs(0));
+    priorMs[DECODE_STEPS] += steps * withoutKvMs;
+    priorMs[DECODE_KV] += steps * (ms - withoutKvMs);
+  }
+
+  /**
+   * The time of a step of decoding requests by the coefficients of a model.
+   *
+   * @param prior the model's prior
+   * @param kvTokens tokens whose KV they read
+   * @param ofSteps the coefficient of {@link #DECODE_STEPS}
+   * @param ofKv that of {@link #DECODE_KV}
+   */
+  static double decodeMs(StepTiming prior, long kvTokens, double ofSteps, double ofKv) {
+    double ms = prior.decodeMs(kvTokens);
+    double withoutKvMs = Math.min(ms, prior.decodeMs(0));
+    return ofSteps * withoutKvMs + ofKv * (ms - withoutKvMs);
   }
 
   /**

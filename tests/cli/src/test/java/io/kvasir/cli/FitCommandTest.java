@@ -52,7 +52,7 @@ class FitCommandTest {
     for (int i = 1; i <= 300; i++) {
       int tokens = i % 3 == 1 ? 0 : 37 * (i % 50 + 1);
       int decoding = i % 3 == 0 ? 0 : i % 40 + 1;
-      long kvTokens = decoding * (500L + 31 * (i % 17));
+      long kvTokens = decoding * (500L + 31L * (i % 17));
       double prefillMs = tokens == 0 ? 0 : 4 + 0.05 * tokens;
       double decodeMs = decoding == 0 ? 0 : 10 + 0.2 * decoding + kvTokens / 10_000.0;
       lines.append(

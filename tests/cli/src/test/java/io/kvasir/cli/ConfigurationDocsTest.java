@@ -4,6 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.kvasir.cli.command.ReplayCommand;
+import io.kvasir.cli.command.ServeCommand;
+import io.kvasir.cli.option.Block;
+import io.kvasir.cli.option.ConfigKeys;
 import io.kvasir.cli.option.Environment;
 import io.kvasir.cli.option.Settings;
 import io.kvasir.engine.adp.AttentionDpConfig;
@@ -19,6 +22,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import picocli.CommandLine;
@@ -30,6 +34,8 @@ class ConfigurationDocsTest {
 
   private static final String HEAD =
       "| key | option | variable | default | value |\n|---|---|---|---|---|\n";
+
+  private static final String BLOCKS_HEAD = "| block | what | keys |\n|---|---|---|\n";
 
   private static final Pattern DEFAULT = Pattern.compile("\\(default:?(.*)\\)\\.$");
 
@@ -91,6 +97,27 @@ class ConfigurationDocsTest {
     assertThat(page)
         .as("the end of docs/configuration.md")
         .endsWith(HEAD + String.join("\n", rows()) + "\n");
+  }
+
+  @Test
+  void theTableOfBlocksHasEveryKeyOfServe() throws IOException {
+    List<String> rows = new ArrayList<>();
+    ConfigKeys.of(new CommandLine(new ServeCommand(null, null, null)).getCommandSpec())
+        .inBlocks()
+        .forEach((block, keys) -> rows.add(row(block, keys)));
+    Path root = Path.of(Objects.requireNonNull(System.getProperty("kvasir.root")));
+
+    assertThat(Files.readString(root.resolve("docs/configuration.md")))
+        .as("the blocks in docs/configuration.md")
+        .contains("\n" + BLOCKS_HEAD + String.join("\n", rows) + "\n\n");
+  }
+
+  private static String row(Block block, List<String> keys) {
+    return "| %s | %s | %s |"
+        .formatted(
+            block == Block.TOP ? "none" : "`" + block.key() + "`",
+            block.description().replaceFirst("\\.$", ""),
+            keys.stream().map(key -> "`" + key + "`").collect(Collectors.joining(", ")));
   }
 
   @Test

@@ -137,15 +137,14 @@ class SettingsTest {
               - {flavor: trtllm, url: http://c:1, wat: 1}
             """);
     assertThat(Outcome.of(Map.of(), "serve --config " + config).err())
-        .contains("worker is wrong: must be URL[,KEY=VALUE]...")
-        .contains("unknown at http://c:1: 'wat'");
+        .contains(":7: unknown key 'wat' in an element of worker; known: url, flavor, ranks, ");
     assertThat(workerError("[http://a:1, 'http://a:1,ranks=2']"))
         .contains("worker must name each engine once");
     assertThat(workerError("[{url: http://b:1, events: [tcp://x:1, tcp://x:1]}]"))
         .contains("events of rank 1: 'tcp://x:1' is that of events of rank 0 too");
     assertThat(workerError("[{flavor: vllm}]")).contains("must have the key url in each");
     assertThat(workerError("[{url: http://a:1, url: http://b:1}]"))
-        .contains("unknown at http://a:1: 'url'");
+        .contains(":1: url is already set in line 1");
     assertThat(workerError("[{url: 'http://a:1,ranks=2'}]")).contains("no commas within a mapping");
     assertThat(workerError("['http://a:1 http://b:1']")).contains("must have no blanks");
     assertThat(workerError("[{url: {a: 1}}]")).contains("worker must be a single value");
@@ -201,7 +200,8 @@ class SettingsTest {
         "config: x | :1: unknown key 'config'; keys are the options of 'kvasir replay --help', with underscores",
         "lockstep_port: 3 | :1: unknown key 'lockstep_port'; keys are ",
         "attention_dp_config: {ranks: 3} | :1: key 'ranks' belongs outside attention_dp_config, at the top level of the file",
-        "attention_dp_config: {pool_token: 3} | :1: unknown key 'pool_token' in attention_dp_config; keys are ",
+        "attention_dp_config: {pool_token: 3} | :1: unknown key 'pool_token' in attention_dp_config (did you mean pool_tokens, at the top level of the file?); keys are ",
+        "limits: {} | :1: unknown key 'limits'; keys are the options of 'kvasir replay --help'",
         "attention_dp_config: {attention_dp_config: {}} | :1: unknown key 'attention_dp_config' in attention_dp_config",
         "seed: 1;ranks: 0 | :2: ranks must be an integer from 1 to 4096, not '0'",
         "ranks: two | :1: ranks must be an integer from 1 to 4096, not 'two'",
@@ -219,7 +219,7 @@ class SettingsTest {
         "attention_dp_config:;  kv_cache_routing_match_rate_threshold: 2 | :2: kv_cache_routing_match_rate_threshold must be a number from 0.0 to 1.0, not '2'",
         "attention_dp_config: true | :1: attention_dp_config must be a mapping of keys to values",
         "ranks: 2;ranks: 2 | :2: ranks is already set in line 1",
-        "attention_dp_config: {};attention_dp_config: {} | :2: attention_dp_config appears twice",
+        "attention_dp_config: {};attention_dp_config: {} | :2: attention_dp_config appears twice, also in line 1",
         "kv_cache_routing_max_sessions: 5;attention_dp_config:;  kv_cache_routing_max_sessions: 5 | :3: kv_cache_routing_max_sessions is already set in line 1",
         "ranks: &r 2;processes: *r | :2: processes must be written out; aliases are not supported",
         "attention_dp_config: &a {kv_cache_routing_max_sessions: *a} | :1: kv_cache_routing_max_sessions must be written out",

@@ -267,8 +267,7 @@ public final class CommandRunner {
 
   private static Failure failure(Exception e, ParseResult parsed) {
     if (e instanceof UsageException usage) {
-      return new Failure(
-          ExitCode.USAGE, Settings.source(usage.option(), parsed) + " " + e.getMessage());
+      return new Failure(ExitCode.USAGE, Settings.source(usage, parsed) + " " + e.getMessage());
     }
     if (e instanceof InvalidTraceException
         || e instanceof InvalidRecordingException

@@ -7,6 +7,7 @@ import io.kvasir.cli.option.DeviceOption;
 import io.kvasir.cli.option.EmbeddedOptions;
 import io.kvasir.cli.option.FleetOptions;
 import io.kvasir.cli.option.Heading;
+import io.kvasir.cli.option.InBlocks;
 import io.kvasir.cli.option.KvOptions;
 import io.kvasir.cli.option.ModelOption;
 import io.kvasir.cli.option.OpenDevices;
@@ -14,7 +15,6 @@ import io.kvasir.cli.option.ServeOptions;
 import io.kvasir.cli.option.Settings;
 import io.kvasir.cli.option.TokenizerOption;
 import io.kvasir.cli.option.UsageException;
-import io.kvasir.cli.option.Values;
 import io.kvasir.cli.terminal.Console;
 import io.kvasir.cli.terminal.ExitCode;
 import io.kvasir.cli.terminal.HangUps;
@@ -29,14 +29,12 @@ import io.kvasir.gateway.Gateway;
 import io.kvasir.gateway.GatewayOutputs;
 import io.kvasir.gateway.GatewaySettings;
 import io.kvasir.gateway.LocalWorker;
-import io.kvasir.gateway.observe.AccessLog;
 import io.kvasir.gateway.observe.TrafficRecording;
 import io.kvasir.gateway.tokens.ModelTokens;
 import io.kvasir.model.Errors;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.BindException;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -65,13 +63,14 @@ import picocli.CommandLine.Spec;
     footer = {
       "",
       "Every option can also be set by a variable, KVASIR_PORT for --port, and in the file of"
-          + " --config, as port. SIGTERM ends the gateway after the requests in progress.",
+          + " --config, as port or in a block such as limits (docs/configuration.md)."
+          + " SIGTERM ends the gateway after the requests in progress.",
       "Exit codes: 0 done, 1 the work failed, 2 wrong usage, configuration or input."
     })
 @Heading(Heading.GATEWAY)
+@InBlocks
 public final class ServeCommand extends DeclaredOptions implements Callable<Integer> {
 
-  private static final int DEFAULT_RECORD_MB = 4096;
   private static final int DEFAULT_CHECK_SECONDS = 60;
 
   private final Console console;
@@ -81,29 +80,6 @@ public final class ServeCommand extends DeclaredOptions implements Callable<Inte
   @Spec private CommandSpec command;
 
   @Mixin private ServeOptions options;
-
-  private final Declared<String> accessLog =
-      text("--access-log", "FILE", "-")
-          .help(37, "A JSON line for each request: a file, - for standard output, or none");
-
-  private final Declared<String> traces =
-      text(ExportedTraces.OPTION, "URL", null)
-          .help(
-              37,
-              "A collector that receives the spans of requests, by OTLP over HTTP, such as"
-                  + " http://localhost:4318/v1/traces (default: none).");
-
-  private final Declared<Path> record =
-      path("--record")
-          .help(
-              37,
-              "Record the served requests, by the names of their blocks and without text, and the"
-                  + " engines' block events, for replay --recording; an existing file is replaced"
-                  + " (default: none).");
-
-  private final Declared<Integer> recordMax =
-      integer("--record-max-mb", null, 1, 1 << 20)
-          .help(37, "Size at which the recording ends (default: 4096).");
 
   @Option(
       names = "--check",
@@ -127,6 +103,7 @@ public final class ServeCommand extends DeclaredOptions implements Callable<Inte
               + " requests are routed.")
   private boolean startupProbe;
 
+  @Mixin private ServeOutputs outputs;
   @Mixin private WarmUp warmUp;
   @Mixin private ModelOption model;
   @Mixin private TokenizerOption tokenizer;
@@ -205,15 +182,14 @@ public final class ServeCommand extends DeclaredOptions implements Callable<Inte
     Thread.UncaughtExceptionHandler before = Thread.getDefaultUncaughtExceptionHandler();
     Thread.setDefaultUncaughtExceptionHandler(UntilSignal.lastResort(console));
     try (ModelTokenizers tokenizers = ModelTokenizers.open(tokenizer.folders());
-        ExportedTraces exported =
-            traces.isGiven() ? ExportedTraces.to(traces.value()) : ExportedTraces.none();
-        OutputStream log = openLog();
-        TrafficRecording recording = openRecording()) {
+        ExportedTraces exported = outputs.traces();
+        OutputStream log = outputs.openLog(console);
+        TrafficRecording recording = outputs.openRecording()) {
       if (!check) {
         warmUp.run(settings, console, interrupts);
       }
-      GatewayOutputs outputs = new GatewayOutputs(log, recording, exported.telemetry());
-      try (Gateway gateway = start(settings, local.get(), tokenizers.models(), outputs)) {
+      GatewayOutputs open = new GatewayOutputs(log, recording, exported.telemetry());
+      try (Gateway gateway = start(settings, local.get(), tokenizers.models(), open)) {
         Runnable announce =
             () -> {
               announce(settings, gateway, workers);
@@ -269,21 +245,6 @@ public final class ServeCommand extends DeclaredOptions implements Callable<Inte
     }
   }
 
-  private TrafficRecording openRecording() {
-    if (!record.isGiven()) {
-      if (recordMax.isGiven()) {
-        throw new UsageException("--record-max-mb", "needs --record");
-      }
-      return TrafficRecording.NONE;
-    }
-    try {
-      return TrafficRecording.open(
-          record.value(), (long) recordMax.orElse(DEFAULT_RECORD_MB) << 20);
-    } catch (IOException e) {
-      throw new UsageException("--record", "cannot be opened: " + Errors.reason(e));
-    }
-  }
-
   private static Gateway start(
       GatewaySettings settings,
       List<LocalWorker> local,
@@ -297,36 +258,6 @@ public final class ServeCommand extends DeclaredOptions implements Callable<Inte
           FleetOptions.ROUTER, "or " + FleetOptions.ARGS + " is wrong: " + e.getMessage());
     } catch (BindException e) {
       throw new IOException(e.getMessage() + "; --port and --admin-port choose other ports", e);
-    }
-  }
-
-  private OutputStream openLog() throws IOException {
-    if (accessLog.value().equals("none")) {
-      return AccessLog.NOWHERE;
-    }
-    if (accessLog.value().equals("-")) {
-      return new OutputStream() {
-        @Override
-        public void write(int b) throws IOException {
-          console.out().write(b);
-        }
-
-        @Override
-        public void write(byte[] bytes, int from, int length) throws IOException {
-          console.out().write(bytes, from, length);
-        }
-
-        @Override
-        public void flush() throws IOException {
-          console.out().flush();
-        }
-      };
-    }
-    Path file = Values.path("--access-log", accessLog.value());
-    try {
-      return new LogFile(file);
-    } catch (IOException | RuntimeException e) {
-      throw new UsageException("--access-log", "cannot be opened: " + Errors.reason(e));
     }
   }
 

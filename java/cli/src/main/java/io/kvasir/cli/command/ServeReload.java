@@ -50,9 +50,10 @@ final class ServeReload {
 
   /** Changes a gateway, and says what has changed. */
   void apply(Gateway gateway) {
+    CommandLine.ParseResult parsed = null;
     try {
       ServeCommand again = command.get();
-      CommandLine.ParseResult parsed = line(again).parseArgs(arguments);
+      parsed = line(again).parseArgs(arguments);
       GatewaySettings next = again.settings();
       if (next.hasEngines() != started.hasEngines()) {
         throw new IllegalArgumentException(
@@ -65,7 +66,8 @@ final class ServeReload {
       console.note("kvasir: SIGHUP: " + changed);
       gateway.reloads().onReload(true);
     } catch (UsageException e) {
-      kept(gateway, e.option() + " " + Errors.reason(e));
+      String source = parsed == null ? e.option() : Settings.source(e, parsed);
+      kept(gateway, source + " " + Errors.reason(e));
     } catch (RuntimeException e) { // the others of a signal follow
       kept(gateway, Errors.reason(e));
     }
@@ -101,7 +103,7 @@ final class ServeReload {
 
   private void noteOthers(List<String> differences) {
     List<String> others =
-        differences.stream().filter(name -> !name.equals(ServeOptions.WORKER)).toList();
+        differences.stream().filter(name -> !ServeOptions.WORKERS.contains(name)).toList();
     if (!others.isEmpty()) {
       console.note(
           "kvasir: SIGHUP: changes of these need a new start: " + String.join(", ", others));

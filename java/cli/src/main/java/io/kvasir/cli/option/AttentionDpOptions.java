@@ -9,7 +9,7 @@ import java.util.function.Function;
 import picocli.CommandLine.Mixin;
 
 /** TensorRT-LLM's {@code attention_dp_config}: one option for each of its keys. */
-@Heading("TensorRT-LLM's attention_dp_config")
+@Heading(value = "TensorRT-LLM's attention_dp_config", block = Block.EMBEDDED)
 final class AttentionDpOptions extends DeclaredOptions {
 
   @Mixin private KvCacheScoreOptions scores;

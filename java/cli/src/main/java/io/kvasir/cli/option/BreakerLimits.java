@@ -3,7 +3,7 @@ package io.kvasir.cli.option;
 import io.kvasir.gateway.route.BreakerSettings;
 
 /** Options about workers that fail. */
-@Heading("Limits and timeouts")
+@Heading(value = Heading.LIMITS, block = Block.HEALTH)
 final class BreakerLimits extends DeclaredOptions {
 
   private static final int MAX_FAILURES = 1 << 20;

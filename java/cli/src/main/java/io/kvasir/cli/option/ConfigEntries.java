@@ -1,11 +1,17 @@
 package io.kvasir.cli.option;
 
+import io.kvasir.gateway.worker.WorkerKey;
 import io.kvasir.model.Errors;
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
 import java.util.StringJoiner;
 import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.snakeyaml.engine.v2.events.Event;
 
 /**
@@ -18,6 +24,9 @@ final class ConfigEntries {
   /** The key of a mapping that must be there. */
   static final String URL = "url";
 
+  private static final List<String> KEYS =
+      Stream.concat(Stream.of(URL), WorkerKey.all().stream().map(WorkerKey::name)).toList();
+
   private static final Pattern BLANK = Pattern.compile("\\s");
   private static final Pattern SEPARATOR = Pattern.compile("[\\s,]");
 
@@ -25,6 +34,7 @@ final class ConfigEntries {
   private final Iterator<Event> events;
   private final Function<Event, String> scalar;
   private final BiFunction<Event, String, InvalidConfigException> wrong;
+  private final List<Integer> lines = new ArrayList<>();
 
   /**
    * Begins behind the start of the list.
@@ -54,9 +64,15 @@ final class ConfigEntries {
   String read() {
     StringJoiner values = new StringJoiner(" ");
     for (Event item = events.next(); !ends(item); item = events.next()) {
+      lines.add(YamlFile.line(item));
       values.add(item.getEventId() == Event.ID.MappingStart ? mapping(item) : part(item, BLANK));
     }
     return values.toString();
+  }
+
+  /** The lines of the values, from 1. */
+  List<Integer> lines() {
+    return lines;
   }
 
   private static boolean ends(Event event) {
@@ -66,10 +82,11 @@ final class ConfigEntries {
   private String mapping(Event start) {
     String url = null;
     StringBuilder rest = new StringBuilder();
+    Map<String, Integer> seen = new HashMap<>();
     for (Event key = events.next(); !ends(key); key = events.next()) {
-      String word = part(key, SEPARATOR);
+      String word = word(key, seen);
       Event value = events.next();
-      if (word.equals(URL) && url == null) {
+      if (word.equals(URL)) {
         url = part(value, SEPARATOR);
       } else if (value.getEventId() == Event.ID.SequenceStart) {
         for (Event item = events.next(); !ends(item); item = events.next()) {
@@ -83,6 +100,26 @@ final class ConfigEntries {
       throw wrong.apply(start, name + " must have the key url in each of its mappings");
     }
     return url + rest;
+  }
+
+  /** A key of a mapping that it may have and does not have yet. */
+  private String word(Event event, Map<String, Integer> seen) {
+    String word = part(event, SEPARATOR);
+    if (!KEYS.contains(word)) {
+      String question = Suggestions.question(word, KEYS);
+      throw wrong.apply(
+          event,
+          "unknown key '%s' in an element of %s%s"
+              .formatted(
+                  Errors.shown(word),
+                  name,
+                  question.isEmpty() ? "; known: " + String.join(", ", KEYS) : question));
+    }
+    Integer earlier = seen.put(word, YamlFile.line(event));
+    if (earlier != null) {
+      throw wrong.apply(event, word + " is already set in line " + earlier);
+    }
+    return word;
   }
 
   /** A single value without characters that separate values in the option's own syntax. */

@@ -1,7 +1,7 @@
 package io.kvasir.cli.option;
 
 import io.kvasir.model.Errors;
-import java.util.Collection;
+import java.util.EnumMap;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -12,14 +12,12 @@ import org.snakeyaml.engine.v2.events.ScalarEvent;
 import picocli.CommandLine.Model.OptionSpec;
 
 /**
- * Reads a YAML file of settings: a mapping of keys to plain values, and at most one block of such
- * settings within it. An option that can be repeated has a list of values or of mappings. The file
- * is read event by event and never deeper than that, so that the cost of reading is bounded by the
- * size of the file.
+ * Reads a YAML file of settings: a mapping of keys to plain values, and blocks of such settings
+ * within it. An option that can be repeated has a list of values or of mappings. The file is read
+ * event by event and never deeper than that, so that the cost of reading is bounded by the size of
+ * the file.
  */
 final class ConfigFile {
-
-  static final String BLOCK = "attention_dp_config";
 
   /** Types whose values must not be quoted, by the label that help shows. */
   private static final Map<String, String> UNQUOTED =
@@ -31,27 +29,25 @@ final class ConfigFile {
    * @param text its value
    * @param place file, line and key, as errors name them
    * @param line its line, from 1
+   * @param elements the places of the values of an option that can be repeated; empty if the file
+   *     has them as one text
    */
-  record Setting(String text, String place, int line) {}
+  record Setting(String text, String place, int line, List<String> elements) {
+
+    Setting(String text, String place, int line) {
+      this(text, place, line, List.of());
+    }
+  }
 
   private final String file;
-  private final String command;
-  private final Map<String, OptionSpec> keys;
-  private final List<String> blockKeys;
+  private final ConfigKeys keys;
   private final Iterator<Event> events;
   private final Map<String, Setting> settings = new LinkedHashMap<>();
-  private boolean blockSeen;
+  private final Map<Block, Integer> blockLines = new EnumMap<>(Block.class);
 
-  private ConfigFile(
-      String file,
-      String command,
-      Map<String, OptionSpec> keys,
-      List<String> blockKeys,
-      Iterator<Event> events) {
+  private ConfigFile(String file, ConfigKeys keys, Iterator<Event> events) {
     this.file = file;
-    this.command = command;
     this.keys = keys;
-    this.blockKeys = blockKeys;
     this.events = events;
   }
 
@@ -59,19 +55,16 @@ final class ConfigFile {
    * Reads a file.
    *
    * @param file its path
-   * @param command the command whose options it sets, as errors name it
-   * @param keys the options by the keys that the file may have
-   * @param blockKeys the keys that may also be in the block; if empty, there must be no block
+   * @param keys the keys that the file may have
    * @return the settings by their options
    * @throws InvalidConfigException if the file cannot be read or is not valid
    */
-  static Map<String, Setting> read(
-      String file, String command, Map<String, OptionSpec> keys, List<String> blockKeys) {
+  static Map<String, Setting> read(String file, ConfigKeys keys) {
     return YamlFile.read(
-        "--config",
+        Settings.CONFIG,
         file,
         events -> {
-          ConfigFile reader = new ConfigFile(file, command, keys, blockKeys, events);
+          ConfigFile reader = new ConfigFile(file, keys, events);
           reader.document();
           return reader.settings;
         });
@@ -84,7 +77,7 @@ final class ConfigFile {
     }
     Event root = events.next();
     if (root.getEventId() == Event.ID.MappingStart) {
-      mapping(keys.keySet(), !blockKeys.isEmpty());
+      mapping(Block.TOP);
     } else if (!YamlFile.isNull(root)) {
       throw wrong(root, "must be a mapping of keys to values, like 'ranks: 8'");
     }
@@ -95,45 +88,35 @@ final class ConfigFile {
     }
   }
 
-  private void mapping(Collection<String> allowed, boolean mayHaveBlock) {
+  private void mapping(Block within) {
     for (Event event = events.next();
         event.getEventId() != Event.ID.MappingEnd;
         event = events.next()) {
       if (!(event instanceof ScalarEvent key)) {
         throw wrong(event, "a key must be a plain word");
       }
-      String name = key.getValue();
-      OptionSpec option = allowed.contains(name) ? keys.get(name) : null;
-      if (mayHaveBlock && name.equals(BLOCK)) {
-        block(key);
-      } else if (option != null) {
+      OptionSpec option = keys.option(key.getValue(), within);
+      Block block = within == Block.TOP ? keys.block(key.getValue()) : null;
+      if (option != null) {
         setting(key, option);
-      } else if (allowed != keys.keySet() && keys.containsKey(name)) {
-        throw wrong(
-            key,
-            "key '%s' belongs outside %s, at the top level of the file"
-                .formatted(Errors.shown(name), BLOCK));
+      } else if (block != null) {
+        block(key, block);
       } else {
-        String where = allowed == keys.keySet() ? "" : " in " + BLOCK;
-        throw wrong(
-            key,
-            "unknown key '%s'%s%s; keys are the options of '%s --help', with underscores"
-                .formatted(
-                    Errors.shown(name), where, Suggestions.question(name, allowed), command));
+        throw wrong(key, keys.refusal(key.getValue(), within));
       }
     }
   }
 
-  private void block(ScalarEvent key) {
-    if (blockSeen) {
-      throw wrong(key, BLOCK + " appears twice");
+  private void block(ScalarEvent key, Block block) {
+    Integer earlier = blockLines.put(block, YamlFile.line(key));
+    if (earlier != null) {
+      throw wrong(key, block.key() + " appears twice, also in line " + earlier);
     }
-    blockSeen = true;
     Event value = events.next();
     if (value.getEventId() == Event.ID.MappingStart) {
-      mapping(blockKeys, false);
+      mapping(block);
     } else if (!YamlFile.isNull(value)) {
-      throw wrong(value, BLOCK + " must be a mapping of keys to values");
+      throw wrong(value, block.key() + " must be a mapping of keys to values");
     }
   }
 
@@ -144,21 +127,35 @@ final class ConfigFile {
       throw wrong(key, name + " is already set in line " + earlier.line());
     }
     int line = YamlFile.line(key);
+    Event value = events.next();
+    String place = YamlFile.place(file, line) + name;
     settings.put(
         option.longestName(),
-        new Setting(value(name, option), YamlFile.place(file, line) + name, line));
+        option.isMultiValue() && value.getEventId() == Event.ID.SequenceStart
+            ? list(name, option, place, line)
+            : new Setting(value(name, value, option), place, line));
+  }
+
+  private Setting list(String name, OptionSpec option, String place, int line) {
+    ConfigEntries entries =
+        new ConfigEntries(name, events, item -> scalar(name, item, option), this::wrong);
+    String text = entries.read();
+    List<String> elements =
+        entries.lines().stream().map(each -> YamlFile.place(file, each) + name).toList();
+    return new Setting(text, place, line, elements);
   }
 
   /** A single value, or a list or mapping in the syntax of options: "a,b" or "k=v,l=w". */
-  private String value(String name, OptionSpec option) {
-    Event event = events.next();
-    if (option.isMultiValue() && event.getEventId() == Event.ID.SequenceStart) {
-      return new ConfigEntries(name, events, item -> scalar(name, item, option), this::wrong)
-          .read();
-    }
+  private String value(String name, Event event, OptionSpec option) {
     boolean pairs = event.getEventId() == Event.ID.MappingStart;
     boolean items = event.getEventId() == Event.ID.SequenceStart;
-    if (!(items && takesList(option)) && !(pairs && takesMapping(option))) {
+    if (pairs && option.isMultiValue()) {
+      throw wrong(event, name + " must be a list of values or mappings, not a mapping");
+    }
+    if (pairs && !takesMapping(option)) {
+      throw wrong(event, name + " must be a single value" + keys.blockQuestion(name));
+    }
+    if (!pairs && !(items && takesList(option))) {
       return scalar(name, event, option);
     }
     StringJoiner text = new StringJoiner(",");

@@ -4,11 +4,7 @@ import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.kvasir.gateway.worker.WorkerKey;
-import java.util.ArrayList;
-import java.util.Comparator;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
@@ -32,28 +28,37 @@ public final class ConfigSchema {
    * @param command a command with {@link Settings}
    */
   public static String of(CommandSpec command) {
-    List<OptionSpec> options = new ArrayList<>(Settings.keys(command).values());
-    options.sort(Comparator.comparingInt(OptionSpec::order));
-    Map<String, OptionSpec> keys = new LinkedHashMap<>();
-    options.forEach(option -> keys.put(Settings.key(option.longestName()), option));
-
+    ConfigKeys keys = ConfigKeys.of(command);
     ObjectNode schema = JSON.createObjectNode();
     schema.put("$schema", "http://json-schema.org/draft-07/schema#");
     schema.put("title", command.qualifiedName() + " --config FILE");
     ObjectNode properties = mapping(schema);
-    keys.forEach((key, option) -> properties.set(key, property(option)));
-    List<String> blockKeys = Settings.blockKeys(keys);
-    if (!blockKeys.isEmpty()) {
-      ObjectNode block = properties.putObject(ConfigFile.BLOCK);
-      block.put("description", "TensorRT-LLM's block of this name.");
-      ObjectNode within = mapping(block);
-      block.putArray("type").add("object").add("null");
-      blockKeys.forEach(key -> within.putObject(key).put("$ref", "#/properties/" + key));
-    }
-    if (options.stream().anyMatch(OptionSpec::isMultiValue)) {
+    keys.options().forEach((key, option) -> properties.set(key, property(option)));
+    keys.inBlocks()
+        .forEach(
+            (block, within) -> {
+              if (block.isList()) {
+                properties.set(block.key(), reference(within.get(0)));
+              } else if (block != Block.TOP) {
+                properties.set(block.key(), block(block, within));
+              }
+            });
+    if (keys.options().values().stream().anyMatch(OptionSpec::isMultiValue)) {
       schema.putObject("definitions").set("worker", worker());
     }
     return schema.toPrettyString() + "\n";
+  }
+
+  private static ObjectNode block(Block block, List<String> keys) {
+    ObjectNode schema = JSON.createObjectNode().put("description", block.description());
+    ObjectNode within = mapping(schema);
+    schema.putArray("type").add("object").add("null");
+    keys.forEach(key -> within.set(key, reference(key)));
+    return schema;
+  }
+
+  private static ObjectNode reference(String key) {
+    return JSON.createObjectNode().put("$ref", "#/properties/" + key);
   }
 
   /** Makes a schema that of a mapping, and returns the place of its keys. */

@@ -46,6 +46,7 @@ public abstract class DeclaredOptions {
     private @Nullable Number least;
     private @Nullable Number most;
     private boolean closed;
+    private Block block = Block.of(DeclaredOptions.this.getClass());
 
     private Declaration(
         String name, String label, @Nullable String byDefault, Function<String, T> read) {
@@ -106,6 +107,16 @@ public abstract class DeclaredOptions {
       return this;
     }
 
+    /**
+     * {@return the same option, which files have in another block than that of its class}
+     *
+     * @param other the block
+     */
+    public Declaration<T> in(Block other) {
+      block = other;
+      return this;
+    }
+
     private Declaration<T> range(Number smallest, Number largest) {
       least = smallest;
       most = largest;
@@ -122,7 +133,8 @@ public abstract class DeclaredOptions {
     public Declared<T> help(int order, String description) {
       String all =
           description.endsWith(".") ? description : description + " (default: ${DEFAULT-VALUE}).";
-      Object values = new DeclaredValues(DeclaredOptions.this.getClass(), least, most, closed);
+      Object values =
+          new DeclaredValues(DeclaredOptions.this.getClass(), least, most, closed, block);
       OptionSpec made = option.order(order).description(all).userObject(values).build();
       options.add(made);
       return new Declared<>(made, read);

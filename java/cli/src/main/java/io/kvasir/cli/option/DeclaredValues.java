@@ -10,6 +10,11 @@ import org.jspecify.annotations.Nullable;
  *     numbers, or the range depends on other options
  * @param most the largest number likewise
  * @param closed whether only the values for completion are allowed
+ * @param block the block of a configuration file in which the option may stand
  */
 record DeclaredValues(
-    Class<?> declaring, @Nullable Number least, @Nullable Number most, boolean closed) {}
+    Class<?> declaring,
+    @Nullable Number least,
+    @Nullable Number most,
+    boolean closed,
+    Block block) {}

@@ -13,7 +13,7 @@ import org.slf4j.LoggerFactory;
 import picocli.CommandLine.Option;
 
 /** The devices that hold the pools of a command. */
-@Heading(Heading.DEVICES)
+@Heading(value = Heading.DEVICES, block = Block.EMBEDDED)
 public final class DeviceOption {
 
   private static final Logger LOG = LoggerFactory.getLogger(DeviceOption.class);

@@ -13,7 +13,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 
 /** Options of ranks in this process. */
-@Heading(Heading.MODEL)
+@Heading(value = Heading.MODEL, block = Block.EMBEDDED)
 public final class EmbeddedOptions extends DeclaredOptions {
 
   private static final double MAX_SPEED = 1e6;
@@ -22,7 +22,7 @@ public final class EmbeddedOptions extends DeclaredOptions {
   private static final int DEFAULT_MODEL_WORKERS = 8;
 
   private final Declared<String> model =
-      text("--served-model-name", "NAME", "kvasir").help(50, "Name of the model");
+      text("--served-model-name", "NAME", "kvasir").in(Block.MODELS).help(50, "Name of the model");
 
   private final Declared<Double> speed =
       number("--speed", "1", 1e-3, MAX_SPEED).help(51, "Modelled seconds in one second");
@@ -31,6 +31,7 @@ public final class EmbeddedOptions extends DeclaredOptions {
 
   private final Declared<Integer> maxModelLen =
       integer("--max-model-len", "131072", 2, Integer.MAX_VALUE / 2)
+          .in(Block.MODELS)
           .help(53, "Most tokens of a prompt and its answer");
 
   private final Declared<Integer> responsesMb =

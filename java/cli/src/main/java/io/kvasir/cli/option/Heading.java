@@ -5,9 +5,12 @@ import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
-/** The heading in help of the options that a class declares. Classes may share one. */
+/**
+ * The heading in help of the options that a class declares, and their block in files. Classes may
+ * share both. A field that picocli reads as an option can have another block than its class.
+ */
 @Retention(RetentionPolicy.RUNTIME)
-@Target(ElementType.TYPE)
+@Target({ElementType.TYPE, ElementType.FIELD})
 public @interface Heading {
 
   /** Heading of options that are about devices and the size of KV. */
@@ -25,6 +28,9 @@ public @interface Heading {
   /** Heading of options that are about several processes. */
   String PROCESSES = "Several processes";
 
+  /** Heading of options of a gateway's limits. */
+  String LIMITS = "Limits and timeouts";
+
   /** Heading of options that many commands have. */
   String GENERAL = "General";
 
@@ -33,4 +39,7 @@ public @interface Heading {
 
   /** {@return the heading, without a colon} */
   String value();
+
+  /** {@return the block of a configuration file in which the options may stand} */
+  Block block() default Block.TOP;
 }

@@ -4,7 +4,7 @@ import io.kvasir.engine.adp.KvCacheRoutingOptions;
 import java.util.List;
 
 /** The options by which the {@code kv_cache_aware} router scores ranks. */
-@Heading("TensorRT-LLM's attention_dp_config")
+@Heading(value = "TensorRT-LLM's attention_dp_config", block = Block.EMBEDDED)
 public final class KvCacheScoreOptions extends DeclaredOptions {
 
   private static final double MAX_WEIGHT = 1e6;

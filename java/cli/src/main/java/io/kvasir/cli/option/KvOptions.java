@@ -4,7 +4,7 @@ import io.kvasir.engine.pool.KvShape;
 import java.util.OptionalInt;
 
 /** Options of the size of KV. Names are those of model files and TensorRT-LLM. */
-@Heading(Heading.DEVICES)
+@Heading(value = Heading.DEVICES, block = Block.EMBEDDED)
 public final class KvOptions extends DeclaredOptions {
 
   private static final String FRACTION = "--kv-cache-free-gpu-memory-fraction";

@@ -116,7 +116,8 @@ final class LlmApiFile {
 
   private void entry(String key, ScalarEvent name) {
     Event value = events.next();
-    boolean block = key.equals(KV_CACHE) || key.equals(SCHEDULER) || key.equals(ConfigFile.BLOCK);
+    boolean block =
+        key.equals(KV_CACHE) || key.equals(SCHEDULER) || key.equals(Block.ATTENTION_DP.key());
     if (block && value.getEventId() == Event.ID.MappingStart) {
       mapping(key);
       return;
@@ -141,7 +142,7 @@ final class LlmApiFile {
   }
 
   private @Nullable String option(String key) {
-    String prefix = ConfigFile.BLOCK + ".";
+    String prefix = Block.ATTENTION_DP.key() + ".";
     String option =
         key.startsWith(prefix)
             ? "--" + key.substring(prefix.length()).replace('_', '-')

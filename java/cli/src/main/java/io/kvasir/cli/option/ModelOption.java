@@ -4,7 +4,7 @@ import java.nio.file.Path;
 import java.util.Optional;
 
 /** The option for a model in a file. */
-@Heading(Heading.MODEL)
+@Heading(value = Heading.MODEL, block = Block.MODELS)
 public final class ModelOption extends DeclaredOptions {
 
   /** The option. */

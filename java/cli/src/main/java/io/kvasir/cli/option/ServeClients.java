@@ -4,7 +4,7 @@ import io.kvasir.gateway.proxy.ClientLimits;
 import java.util.List;
 
 /** Options of what one client of a gateway may take, and of names of the admin port. */
-@Heading("Limits and timeouts")
+@Heading(value = Heading.LIMITS, block = Block.LIMITS)
 final class ServeClients extends DeclaredOptions {
 
   private static final int MAX_SECONDS = 86_400;
@@ -36,6 +36,7 @@ final class ServeClients extends DeclaredOptions {
 
   private final Declared<List<String>> adminAllowedHosts =
       list("--admin-allowed-hosts", "NAME[,NAME]", null, name -> name)
+          .in(Block.ADMIN)
           .help(
               43,
               "Names under which the admin port answers, besides addresses and"

@@ -16,12 +16,11 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /** Options of a gateway whose workers serve prompts and answers apart. */
-@Heading("Prefill and decode apart")
+@Heading(value = "Prefill and decode apart", block = Block.DISAGG)
 final class ServeDisagg extends DeclaredOptions {
 
   /** The option of the order of the parts. */
@@ -36,8 +35,12 @@ final class ServeDisagg extends DeclaredOptions {
   /** The option that lets prefill workers take the KV of answers. */
   static final String BOTH_WAYS = "--nixl-both-ways";
 
-  private static final String PREFILL = "--prefill";
-  private static final String DECODE = "--decode";
+  /** The option that names a worker of role prefill. */
+  static final String PREFILL = "--prefill";
+
+  /** The option that names a worker of role decode. */
+  static final String DECODE = "--decode";
+
   private static final String AUTH_FILE = "--disagg-auth-key-file";
   private static final String AUTH_ENV = "--disagg-auth-key-env";
   private static final RouterOption PREFILL_ROUTER =
@@ -194,24 +197,24 @@ final class ServeDisagg extends DeclaredOptions {
   /** The workers with an address that one option describes; it may state their role. */
   static List<WorkerSpec> specs(String option, List<String> texts, @Nullable WorkerRole role) {
     return read(
-        option,
-        texts.stream().filter(text -> !DnsWorkers.isMeant(text)),
-        text -> WorkerSpec.parse(text, role));
+        option, texts, text -> !DnsWorkers.isMeant(text), text -> WorkerSpec.parse(text, role));
   }
 
   /** Those of an option that DNS lists. */
   static List<DnsWorkers> dnsWorkers(String option, List<String> texts, @Nullable WorkerRole role) {
-    return read(
-        option, texts.stream().filter(DnsWorkers::isMeant), text -> DnsWorkers.parse(text, role));
+    return read(option, texts, DnsWorkers::isMeant, text -> DnsWorkers.parse(text, role));
   }
 
-  private static <T> List<T> read(String option, Stream<String> texts, Function<String, T> parser) {
+  private static <T> List<T> read(
+      String option, List<String> texts, Predicate<String> meant, Function<String, T> parser) {
     List<T> all = new ArrayList<>();
-    for (String text : (Iterable<String>) texts::iterator) {
+    for (int i = 0; i < texts.size(); i++) {
       try {
-        all.add(parser.apply(text));
+        if (meant.test(texts.get(i))) {
+          all.add(parser.apply(texts.get(i)));
+        }
       } catch (IllegalArgumentException e) {
-        throw new UsageException(option, "is wrong: " + e.getMessage());
+        throw new UsageException(option, i, "is wrong: " + e.getMessage());
       }
     }
     return all;

@@ -8,7 +8,7 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /** Options of the API keys of a gateway's clients. */
-@Heading(Heading.GATEWAY)
+@Heading(value = Heading.GATEWAY, block = Block.KEYS)
 final class ServeKeys extends DeclaredOptions {
 
   private static final String KEYS = "--api-keys-file";

@@ -10,7 +10,7 @@ import java.util.concurrent.TimeUnit;
 import picocli.CommandLine.Mixin;
 
 /** Options of a gateway's limits and timeouts. */
-@Heading("Limits and timeouts")
+@Heading(value = Heading.LIMITS, block = Block.LIMITS)
 final class ServeLimits extends DeclaredOptions {
 
   private static final int MAX_SECONDS = 86_400;
@@ -69,13 +69,18 @@ final class ServeLimits extends DeclaredOptions {
           .help(31, "Retries that can be saved up; each request adds a tenth");
 
   private final Declared<Long> healthInterval =
-      seconds("--health-interval-seconds", "5").help(32, "Time between two checks of a worker");
+      seconds("--health-interval-seconds", "5")
+          .in(Block.HEALTH)
+          .help(32, "Time between two checks of a worker");
 
   private final Declared<Long> healthTimeout =
-      seconds("--health-timeout-seconds", "2").help(32, "Limit for the answer to a check");
+      seconds("--health-timeout-seconds", "2")
+          .in(Block.HEALTH)
+          .help(32, "Limit for the answer to a check");
 
   private final Declared<Integer> healthFailures =
       integer("--health-failures", "2", 1, 100)
+          .in(Block.HEALTH)
           .help(
               32,
               "Bad checks in a row that make a worker unhealthy; a late one does not count"
@@ -83,10 +88,12 @@ final class ServeLimits extends DeclaredOptions {
 
   private final Declared<Long> dnsInterval =
       seconds("--dns-interval-seconds", "5")
+          .in(Block.HEALTH)
           .help(32, "Time between two lookups of the workers that DNS lists, dns+http://NAME:PORT");
 
   private final Declared<Double> slowStart =
       number("--slow-start-seconds", "0", 0, MAX_SECONDS)
+          .in(Block.HEALTH)
           .label("N")
           .help(
               32,

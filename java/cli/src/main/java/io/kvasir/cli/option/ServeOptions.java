@@ -28,6 +28,10 @@ public final class ServeOptions extends DeclaredOptions {
   /** The option that names a worker. */
   public static final String WORKER = "--worker";
 
+  /** All options that name workers. */
+  public static final List<String> WORKERS =
+      List.of(WORKER, ServeDisagg.PREFILL, ServeDisagg.DECODE);
+
   private static final String CERTIFICATE = "--ssl-certfile";
   private static final String KEY_FILE = "--ssl-keyfile";
   private static final String ADMIN_CERTIFICATE = "--admin-ssl-certfile";
@@ -59,33 +63,42 @@ public final class ServeOptions extends DeclaredOptions {
 
   private final Declared<Path> certificate =
       path(CERTIFICATE)
+          .in(Block.TLS)
           .help(
               11,
               "Serve the public port with TLS 1.2 and 1.3, and HTTP/2: the certificate in PEM, and"
                   + " behind it those that vouch for it (default: without TLS).");
 
   private final Declared<Path> privateKey =
-      path(KEY_FILE).help(11, "The private key of --ssl-certfile in PEM, without a password.");
+      path(KEY_FILE)
+          .in(Block.TLS)
+          .help(11, "The private key of --ssl-certfile in PEM, without a password.");
 
   private final Declared<String> adminHost =
-      text("--admin-host", "ADDRESS", "127.0.0.1").help(12, "Address of the admin port");
+      text("--admin-host", "ADDRESS", "127.0.0.1")
+          .in(Block.ADMIN)
+          .help(12, "Address of the admin port");
 
   private final Declared<Integer> adminPort =
       integer("--admin-port", "8081", 0, MAX_PORT)
+          .in(Block.ADMIN)
           .help(13, "Port of metrics and health; 0 takes a free one");
 
   private final Declared<Path> adminCertificate =
       path(ADMIN_CERTIFICATE)
+          .in(Block.ADMIN)
           .help(
               13,
               "Serve the admin port with TLS too: its certificate in PEM (default: without TLS).");
 
   private final Declared<Path> adminPrivateKey =
       path(ADMIN_KEY_FILE)
+          .in(Block.ADMIN)
           .help(13, "The private key of --admin-ssl-certfile in PEM, without a password.");
 
   private final Declared<Path> adminClients =
       path(ADMIN_CLIENTS)
+          .in(Block.ADMIN)
           .help(
               13,
               "Serve only clients of the admin port with a certificate that one of these authorities,"
@@ -93,6 +106,7 @@ public final class ServeOptions extends DeclaredOptions {
 
   private final Declared<ApiKey> adminKey =
       option(ADMIN_KEY, "FILE", null, ServeOptions::readKey)
+          .in(Block.ADMIN)
           .help(
               13,
               "Has the key by which operators change workers at the admin port (default: they"
@@ -111,11 +125,13 @@ public final class ServeOptions extends DeclaredOptions {
               + " ranks_per_node, poll, forward_pass_metrics, renderer, api_key_file,"
               + " api_key_env, api_key, ca, insecure, the last five with renderer_ before them,"
               + " role. Without a worker, embedded ranks answer.")
+  @Heading(value = Heading.GATEWAY, block = Block.WORKERS)
   private List<String> workers = new ArrayList<>();
 
   private final Declared<String> router =
       text(FleetOptions.ROUTER, "NAME", GatewaySettings.AUTO)
           .candidates(Choices.GatewayRouters.class)
+          .in(Block.ROUTERS)
           .help(
               15,
               "Router among the workers: ${COMPLETION-CANDIDATES}; auto is projected"
@@ -123,11 +139,13 @@ public final class ServeOptions extends DeclaredOptions {
 
   private final Declared<String> routerArgs =
       text(FleetOptions.ARGS, "KEY=VALUE[,KEY=VALUE]", "")
+          .in(Block.ROUTERS)
           .help(16, "Args of the fleet router, for example max_sessions=1000 (default: none).");
 
   private final Declared<List<FleetRouterProvider>> shadows =
       option(SHADOW, "NAME[,NAME]", null, text -> FleetOptions.others(SHADOW, text))
           .candidates(Choices.FleetRouters.class)
+          .in(Block.ROUTERS)
           .help(
               16,
               "Fleet routers that are asked where they would place the same requests; metrics have"
@@ -135,6 +153,7 @@ public final class ServeOptions extends DeclaredOptions {
 
   private final Declared<Integer> shadowRanks =
       integer(SHADOW_RANKS, "0", 0, VirtualFleet.MAX_RANKS)
+          .in(Block.ROUTERS)
           .help(
               16,
               "Virtual ranks of each router of --shadow, each a worker of its own; 0: those of the"
@@ -142,10 +161,12 @@ public final class ServeOptions extends DeclaredOptions {
 
   private final Declared<Integer> shadowPoolTokens =
       integer(SHADOW_POOL_TOKENS, "0", 0, Integer.MAX_VALUE)
+          .in(Block.ROUTERS)
           .help(16, "Tokens of KV in the pool of each rank of --shadow-ranks; 0: unknown");
 
   private final Declared<String> upstream =
       text(UPSTREAM, "URL[,KEY=VALUE]", null)
+          .in(Block.ROUTERS)
           .help(
               16,
               "A balancer in front of the engines, which gets all requests: the routers of --shadow"
@@ -153,6 +174,7 @@ public final class ServeOptions extends DeclaredOptions {
 
   private final Declared<String> replicaSync =
       option(REPLICA_SYNC, "tcp://HOST:PORT", null, text -> endpoint(REPLICA_SYNC, text))
+          .in(Block.ROUTERS)
           .help(
               16,
               "Publish here what this gateway places, for other gateways in front of"
@@ -160,6 +182,7 @@ public final class ServeOptions extends DeclaredOptions {
 
   private final Declared<List<String>> replicaPeers =
       list(REPLICA_PEERS, "ENDPOINT[,ENDPOINT]", null, text -> endpoint(REPLICA_PEERS, text))
+          .in(Block.ROUTERS)
           .help(16, "Where the other gateways publish; listing its own endpoint is harmless.");
 
   private final Declared<List<String>> passPaths =
@@ -176,6 +199,7 @@ public final class ServeOptions extends DeclaredOptions {
   private final Declared<Boolean> explain =
       flag("--explain-headers", "false")
           .candidates(Choices.Booleans.class)
+          .in(Block.OBSERVABILITY)
           .help(
               36,
               "Name worker, rank, match and reason in every reply's headers (default:"

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.regex.Pattern;
 
 /** Options that let pages in browsers use a gateway, with the names and defaults of vLLM. */
-@Heading("Limits and timeouts")
+@Heading(value = Heading.LIMITS, block = Block.CORS)
 final class ServeOrigins extends DeclaredOptions {
 
   private static final String ALL = "*";

@@ -1,6 +1,5 @@
 package io.kvasir.cli.option;
 
-import io.kvasir.engine.adp.AttentionDpConfig;
 import io.kvasir.gateway.disagg.SigningKey;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -30,7 +29,8 @@ public final class Settings {
     FLAG
   }
 
-  private static final String CONFIG = "--config";
+  /** The option that names the file. */
+  static final String CONFIG = "--config";
 
   @Spec(Spec.Target.MIXEE)
   private CommandSpec command;
@@ -64,19 +64,25 @@ public final class Settings {
   }
 
   /**
-   * {@return the source of an option's value, as errors name it: a flag, a variable, or a file, a
-   * line and a key}
+   * {@return the source of a wrong value, as errors name it: a flag, a variable, or a file, a line
+   * and a key}
    *
-   * @param option the option
+   * @param wrong the error
    * @param parsed the parsed command line
    */
-  public static String source(String option, ParseResult parsed) {
+  public static String source(UsageException wrong, ParseResult parsed) {
+    String option = wrong.option();
     Settings none = new Settings();
     none.command = command(parsed).commandSpec();
     Settings settings = of(parsed).orElse(none);
     return switch (settings.origin(option)) {
       case VARIABLE -> ((Environment) settings.command.defaultValueProvider()).source(option);
-      case FILE -> Objects.requireNonNull(settings.settings.get(option)).place();
+      case FILE -> {
+        ConfigFile.Setting setting = Objects.requireNonNull(settings.settings.get(option));
+        List<String> elements = setting.elements();
+        boolean one = wrong.element() >= 0 && wrong.element() < elements.size();
+        yield one ? elements.get(wrong.element()) : setting.place();
+      }
       case FLAG, DEFAULT -> option;
     };
   }
@@ -114,28 +120,11 @@ public final class Settings {
    */
   public void load() {
     if (file != null) {
-      Map<String, OptionSpec> keys = keys(command);
-      settings = ConfigFile.read(file, command.qualifiedName(), keys, blockKeys(keys));
+      settings = ConfigFile.read(file, ConfigKeys.of(command));
       settings.forEach(this::set);
     }
     loadLlmApi();
     loadDisagg();
-  }
-
-  /** The options that a file sets for a command, by their keys. */
-  static Map<String, OptionSpec> keys(CommandSpec command) {
-    Map<String, OptionSpec> keys = new LinkedHashMap<>();
-    for (OptionSpec option : command.options()) {
-      if (option.arity().max() > 0 && !option.hidden() && !option.longestName().equals(CONFIG)) {
-        keys.put(key(option.longestName()), option);
-      }
-    }
-    return keys;
-  }
-
-  /** Those of the keys that can also be in the block. */
-  static List<String> blockKeys(Map<String, OptionSpec> keys) {
-    return AttentionDpConfig.keys().stream().filter(keys::containsKey).toList();
   }
 
   /** {@return whether settings come from a file that can change} */

@@ -9,7 +9,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** The option for models whose tokens the gateway makes itself. */
-@Heading(Heading.GATEWAY)
+@Heading(value = Heading.GATEWAY, block = Block.MODELS)
 public final class TokenizerOption extends DeclaredOptions {
 
   /** The option. */

@@ -20,7 +20,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** Options of a worker. Where TensorRT-LLM has an option, its name is used. */
-@Heading("Ranks of a worker")
+@Heading(value = "Ranks of a worker", block = Block.EMBEDDED)
 public final class WorkerOptions extends DeclaredOptions {
 
   private static final int MAX_RANKS = 4096;

@@ -29,6 +29,7 @@ class ConfigFuzzTest {
           "port: 8080\nworker: [http://a:1, 'http://b:2,ranks=2']\n",
           "worker:\n  - url: http://a:1\n    ranks: 2\n    weight: 0.5\n",
           "fleet_router: cost\nranks: 8\nattention_dp_config:\n  enable_balance: true\n",
+          "limits: {max_body_mb: 1}\ntls:\n  ssl_certfile: a\nworkers:\n  - url: http://a:1\n",
           "? [a]\n: b\n",
           "host: |\n  a\nport: 0x10\n");
 
@@ -56,7 +57,8 @@ class ConfigFuzzTest {
     bytes("99999999999999999999"),
     bytes("null"),
     bytes("port: 1\n"),
-    bytes("worker: \n")
+    bytes("worker: \n"),
+    bytes("limits: \n")
   };
 
   @TempDir private Path folder;

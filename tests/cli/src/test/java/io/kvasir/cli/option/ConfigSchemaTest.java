@@ -19,6 +19,7 @@ import java.math.BigDecimal;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -107,19 +108,33 @@ class ConfigSchemaTest {
     Schema replay = REGISTRY.getSchema(text("replay"), InputFormat.JSON);
     assertThat(errors(SERVE, Files.readString(PRODUCTION.resolve("serve.yaml")))).isEmpty();
     assertThat(errors(replay, Files.readString(ROOT.resolve("examples/kvasir.yaml")))).isEmpty();
-    assertThat(errors(SERVE, block("docs/gateway.md"))).isEmpty();
-    assertThat(errors(replay, block("docs/configuration.md"))).isEmpty();
+    assertThat(errors(SERVE, block("docs/gateway.md", 0, 1))).isEmpty();
+    assertThat(errors(replay, block("docs/configuration.md", 0, 2))).isEmpty();
+    assertThat(errors(SERVE, block("docs/configuration.md", 1, 2))).isEmpty();
+    assertThat(ReadOptions.error(file(block("docs/configuration.md", 1, 2)))).isEmpty();
   }
 
-  /** The only YAML in a document. */
-  private static String block(String document) throws IOException {
+  @Test
+  void theExampleWithAWrongKeyInABlockIsNotValid() throws IOException {
+    String example = Files.readString(PRODUCTION.resolve("serve.yaml"));
+    assertThat(example).contains("\nlimits:\n  drain_", "\nadmin:\n", "\nworkers: ", "\n  - url: ");
+    for (String wrong : List.of("drain_second: 1", "admin_host: a", "url: http://a:1")) {
+      assertThat(errors(SERVE, example.replace("\nlimits:\n", "\nlimits:\n  " + wrong + "\n")))
+          .as(wrong)
+          .hasSize(1)
+          .allMatch(error -> error.toString().contains(wrong.replaceFirst(":.*", "")));
+    }
+  }
+
+  /** One of the blocks of YAML in a document. */
+  private static String block(String document, int index, int count) throws IOException {
     List<String> blocks = new ArrayList<>();
     Matcher matcher = YAML_BLOCK.matcher(Files.readString(ROOT.resolve(document)));
     while (matcher.find()) {
       blocks.add(matcher.group(1));
     }
-    assertThat(blocks).as(document).hasSize(1);
-    return blocks.get(0);
+    assertThat(blocks).as(document).hasSize(count);
+    return blocks.get(index);
   }
 
   @ParameterizedTest
@@ -146,6 +161,17 @@ class ConfigSchemaTest {
         "fleet_router_args: {max_sessions: [1]}",
         "attention_dp_config: 3",
         "attention_dp_config: {port: 8080}",
+        "limits: [max_body_mb]",
+        "limits: {max_body: 8}",
+        "limits: {port: 8080}",
+        "limits: {ssl_certfile: a}",
+        "limits: {limits: {}}",
+        "limits: {max_body_mb: 0}",
+        "tls: {workers: [http://a:1]}",
+        "router: {fleet_router: cost}",
+        "workers: {url: http://a:1}",
+        "workers: [{url: http://a:1, wieght: 1}]",
+        "disagg: {prefill: [{url: http://a:1, ranks: 0}]}",
         "attention_dp_config: {kv_cache_routing_max_sessions: 0}",
         "worker: {url: http://a:1}",
         "worker: [{flavor: vllm}]",
@@ -168,26 +194,43 @@ class ConfigSchemaTest {
     assertThat(outcome.err()).startsWith(folder + "/serve.yaml:1: ").hasLineCount(1);
   }
 
-  /** Every key at once; files that are read at once are those of the examples. */
+  /** Every key at once, flat and in its block; some files are read, those of the examples. */
   @Test
   void theCommandTakesEveryKey() throws IOException {
-    StringBuilder yaml = new StringBuilder();
-    for (Map.Entry<String, JsonNode> each : json(SERVE_TEXT).get("properties").properties()) {
-      if (!each.getKey().equals(ConfigFile.BLOCK)) {
-        yaml.append(each.getKey()).append(": ").append(sample(each)).append('\n');
-      }
+    JsonNode properties = json(SERVE_TEXT).get("properties");
+    StringBuilder flat = new StringBuilder();
+    StringBuilder inBlocks = new StringBuilder();
+    Map<Block, List<String>> blocks =
+        ConfigKeys.of(new CommandLine(new ServeCommand(null, null, null)).getCommandSpec())
+            .inBlocks();
+    Set<String> seen = new HashSet<>();
+    blocks.forEach(
+        (block, keys) -> {
+          boolean mapping = block != Block.TOP && !block.isList();
+          inBlocks.append(mapping ? block.key() + ":\n" : "");
+          for (String key : keys) {
+            String value = ": " + sample(key, properties.get(key)) + "\n";
+            flat.append(key).append(value);
+            inBlocks.append(mapping ? "  " : "").append(block.isList() ? block.key() : key);
+            inBlocks.append(value);
+            seen.add(key);
+          }
+          seen.add(block.key());
+        });
+    seen.remove(Block.TOP.key());
+    assertThat(properties.properties()).extracting(Map.Entry::getKey).hasSameElementsAs(seen);
+    for (StringBuilder yaml : List.of(flat, inBlocks)) {
+      assertThat(errors(SERVE, yaml.toString())).isEmpty();
+      CommandLine serve = new CommandLine(new ServeCommand(null, null, null));
+      ParseResult parsed = serve.parseArgs("--config", file(yaml.toString()));
+      Settings.of(parsed).orElseThrow().load();
+      assertThat(serve.getCommandSpec().findOption("--record").<String>getValue())
+          .isEqualTo("text");
     }
-    assertThat(errors(SERVE, yaml.toString())).isEmpty();
-
-    CommandLine serve = new CommandLine(new ServeCommand(null, null, null));
-    ParseResult parsed = serve.parseArgs("--config", file(yaml.toString()));
-    Settings.of(parsed).orElseThrow().load();
-    assertThat(serve.getCommandSpec().findOption("--record").<String>getValue()).isEqualTo("text");
   }
 
-  private static String sample(Map.Entry<String, JsonNode> property) {
-    JsonNode form = property.getValue();
-    return switch (property.getKey()) {
+  private static String sample(String key, JsonNode form) {
+    return switch (key) {
       case "extra_llm_api_options" -> ROOT.resolve("examples/llm-api.yaml").toString();
       case "disagg_config" -> ROOT.resolve("examples/disagg.yaml").toString();
       default ->
@@ -203,6 +246,7 @@ class ConfigSchemaTest {
 
   /** Options that read their values without a gateway. */
   @Command(name = "serve")
+  @InBlocks
   private static final class ReadOptions {
 
     @Mixin private ServeOptions options;
@@ -232,7 +276,8 @@ class ConfigSchemaTest {
   void rangesAndChoicesAreThoseOfTheCommand() throws IOException {
     JsonNode properties = json(SERVE_TEXT).get("properties");
     int compared = 0;
-    for (String key : Settings.keys(new CommandLine(new ReadOptions()).getCommandSpec()).keySet()) {
+    for (String key :
+        ConfigKeys.of(new CommandLine(new ReadOptions()).getCommandSpec()).options().keySet()) {
       String others = "";
       if (DIMENSIONS.contains(key)) {
         for (String other : DIMENSIONS) {

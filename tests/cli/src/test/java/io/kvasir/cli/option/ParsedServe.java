@@ -9,6 +9,7 @@ import picocli.CommandLine.Mixin;
 
 /** The options of a gateway, read as {@code kvasir serve} reads them, without a gateway. */
 @Command(name = "serve")
+@InBlocks
 final class ParsedServe {
 
   @Mixin private ServeOptions options;

@@ -165,4 +165,42 @@ class WorkersCommandTest {
     assertThat(ServingProcess.post(gateway.url() + "/v1/completions", ask()).statusCode())
         .isEqualTo(200);
   }
+
+  @Test
+  void aHangUpReadsTheWorkersOfAStructuredFile() throws Exception {
+    ServingProcess.requireHangUps();
+    ServingProcess first = engine();
+    ServingProcess second = engine();
+    Path file = folder.resolve("serve.yaml");
+    String one = "limits:\n  max_attempts: 2\nworkers:\n  - url: " + first.url() + "\n";
+    Files.writeString(file, one);
+    ServingProcess gateway = with(ServingProcess.gateway(List.of(), "--config", file.toString()));
+
+    Files.writeString(file, one + "  - url: " + second.url() + "\n    weight: 0.5\n");
+    gateway.hangUp();
+    gateway.await("two workers", () -> gateway.metric("kvasir_worker_healthy") == 2);
+    assertThat(gateway.output())
+        .contains("1 workers come, 0 go, 1 stay")
+        .doesNotContain("need a new start");
+    assertThat(workers(gateway, "").out()).contains(id(second), "0.5");
+
+    Files.writeString(file, one + "  - url: " + second.url() + "\n    weight: 5\n");
+    gateway.hangUp();
+    gateway.await("an error", () -> gateway.metric("kvasir_config_reload_failures") == 1);
+    assertThat(gateway.output())
+        .contains("the workers stay as they are: " + file + ":5: workers is wrong: weight must be");
+    Files.writeString(file, one + "tls:\n  port: 1\n");
+    gateway.hangUp();
+    gateway.await("an error", () -> gateway.metric("kvasir_config_reload_failures") == 2);
+    assertThat(gateway.output())
+        .contains("the workers stay as they are: " + file + ":6: key 'port' belongs outside tls");
+    assertThat(gateway.metric("kvasir_worker_healthy")).isEqualTo(2);
+
+    String roles = "disagg:\n  prefill: [{url: %s}]\n  decode:\n    - url: %s\n";
+    Files.writeString(file, roles.formatted(first.url(), second.url()));
+    gateway.hangUp();
+    gateway.await("the reload", () -> gateway.metric("kvasir_config_reloads") == 4);
+    assertThat(gateway.output()).containsPattern("need a new start: --max-attempts\\R");
+    assertThat(workers(gateway, " --format json").out()).contains("prefill", "decode");
+  }
 }

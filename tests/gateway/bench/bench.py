@@ -25,10 +25,19 @@ def compile_engine_and_load(folder):
     return stub, load
 
 
+def free_ports(count):
+    """Ports that differ from each other."""
+    taken = [socket.socket() for _ in range(count)]
+    for each in taken:
+        each.bind(("127.0.0.1", 0))
+    ports = [each.getsockname()[1] for each in taken]
+    for each in taken:
+        each.close()
+    return ports
+
+
 def free_port():
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return taken.getsockname()[1]
+    return free_ports(1)[0]
 
 
 class Gateway:

@@ -64,6 +64,7 @@ final class FleetChanges implements FleetControl {
    * Begins with the workers of the fleets.
    *
    * @param gauges adds the metrics of a worker
+   * @param loop runs what comes later; it may take milliseconds for each worker
    * @param drainMs how long the requests of a worker that goes may go on
    * @param isFixed whether other gateways count on the same workers
    */
@@ -245,7 +246,7 @@ final class FleetChanges implements FleetControl {
     next.membership().cordon(worker.membership().cordoned());
     next.membership().follow(worker);
     followers.put(worker, next);
-    health.add(next, () -> relieve(worker, next));
+    health.add(next, () -> loop.execute(() -> relieve(worker, next)));
     LOG.info("worker {} changes", worker.name());
     if (worker.healthy() && !worker.membership().cordoned()) {
       loop.after(drainMs, () -> relieve(worker, next));

@@ -60,6 +60,7 @@ public final class Gateway implements AutoCloseable {
   private final ModelFleets fleets;
   private final HealthChecks health;
   private final Reloads reloads = new Reloads();
+  private final FleetThread fleetThread = new FleetThread();
   private final FleetChanges changes;
   private final DnsDiscovery discovery;
   private final GatewayHandler handler;
@@ -157,7 +158,7 @@ public final class Gateway implements AutoCloseable {
             transfers,
             metrics,
             worker -> gauges.ofWorker(worker, fleets, times.clockNs()),
-            loop,
+            fleetThread,
             pressure.drainMs(),
             replicas != null);
     gauges.ofChanges(changes);
@@ -173,7 +174,7 @@ public final class Gateway implements AutoCloseable {
                 services,
                 () -> front != null && handler.ready(),
                 new AdminHosts(settings.admin().names()),
-                new WorkersHandler(services, changes, settings.admin().key())));
+                new WorkersHandler(services, changes, fleetThread, settings.admin().key())));
   }
 
   /**
@@ -377,6 +378,7 @@ public final class Gateway implements AutoCloseable {
     }
     discovery.close();
     health.close();
+    fleetThread.close();
     HttpFront open = front;
     if (open != null) {
       open.close();

@@ -30,6 +30,9 @@ public final class HookedPolicy extends CostPolicy {
   /** The threads on which the gateway itself has asked what ranks hold. */
   static final Set<String> MATCHERS = ConcurrentHashMap.newKeySet();
 
+  /** The threads on which routers have forgotten ranks. */
+  static final Set<String> REMOVERS = ConcurrentHashMap.newKeySet();
+
   /** Creates it; for {@link java.util.ServiceLoader}. */
   public HookedPolicy() {}
 
@@ -52,6 +55,10 @@ public final class HookedPolicy extends CostPolicy {
             switch (method.getName()) {
               case "index" -> seen;
               case "route" -> outcome.apply((RouteOutcome) call(router, method, arguments));
+              case "removeRank" -> {
+                REMOVERS.add(Thread.currentThread().getName());
+                yield call(router, method, arguments);
+              }
               case "onFinished" -> {
                 FINISHED.incrementAndGet();
                 if (endFailure != null) {

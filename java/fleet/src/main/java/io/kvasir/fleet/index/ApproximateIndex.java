@@ -11,6 +11,7 @@ import java.util.PriorityQueue;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
 
 /**
@@ -28,6 +29,12 @@ import java.util.function.LongSupplier;
 public final class ApproximateIndex implements PrefixIndex {
 
   private static final long NS_PER_MS = 1_000_000;
+
+  /** A rank with more blocks is removed in parts, for each of which placements wait. */
+  private static final int MAX_CLEARED = 1 << 15;
+
+  /** Blocks of such a part, each of which costs more than if the rank is removed at once. */
+  private static final int PART = 1 << 13;
 
   private final PrefixIndex index;
   private final ApproximateOptions options;
@@ -122,14 +129,28 @@ public final class ApproximateIndex implements PrefixIndex {
     }
   }
 
+  /** {@inheritDoc} Placements wait no longer than for {@value #MAX_CLEARED} blocks. */
   @Override
-  public synchronized void removeRank(RankId rank) {
+  public void removeRank(RankId rank) {
+    while (!removeSome(rank)) {
+      LockSupport.parkNanos(1_000); // placements that wait for the lock come first
+    }
+  }
+
+  /** Removes a rank, or a part of its blocks; true if it has none any more. */
+  private synchronized boolean removeSome(RankId rank) {
+    PlacedBlocks placed = ranks.get(rank);
+    if (placed != null && placed.size() > MAX_CLEARED) {
+      placed.takeFirst(PART, gone);
+      return remove(rank, placed);
+    }
     hidden.remove(rank);
-    PlacedBlocks placed = ranks.remove(rank);
     if (placed != null) {
+      ranks.remove(rank);
       blocks -= placed.size();
       index.removeRank(rank);
     }
+    return true;
   }
 
   /**

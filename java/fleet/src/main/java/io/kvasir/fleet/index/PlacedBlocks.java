@@ -118,6 +118,14 @@ final class PlacedBlocks {
     }
   }
 
+  /** Removes the blocks that expire first. */
+  void takeFirst(int most, LongArrayList out) {
+    while (!standings.isEmpty() && out.size() < most) {
+      out.add(standings.firstLongKey());
+      standings.removeFirstLong();
+    }
+  }
+
   /** Removes blocks. */
   void removeAll(LongArrayList hashes) {
     for (int i = 0; i < hashes.size(); i++) {

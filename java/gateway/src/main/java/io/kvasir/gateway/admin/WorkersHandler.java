@@ -5,6 +5,7 @@ import com.fasterxml.jackson.core.JsonGenerator;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.kvasir.exchange.BodyHold;
 import io.kvasir.exchange.Exchange;
 import io.kvasir.gateway.proxy.Problem;
 import io.kvasir.gateway.proxy.Replies;
@@ -22,8 +23,12 @@ import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Set;
-import java.util.function.Consumer;
+import java.util.concurrent.Executor;
+import java.util.function.Function;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Lists the workers, and changes them for operators that have the key: {@code /kvasir/workers} and
@@ -33,6 +38,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class WorkersHandler {
 
+  private static final Logger LOG = LoggerFactory.getLogger(WorkersHandler.class);
   private static final JsonFactory JSON = new JsonFactory();
   private static final ObjectMapper READER =
       new ObjectMapper().enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS);
@@ -44,6 +50,7 @@ public final class WorkersHandler {
 
   private final Services services;
   private final FleetControl control;
+  private final Executor changes;
   private final @Nullable ApiKey key;
 
   /** A body that is wrong. */
@@ -63,11 +70,14 @@ public final class WorkersHandler {
    *
    * @param services what all requests share
    * @param control changes the workers
+   * @param changes runs the changes, which can take milliseconds, one after the other
    * @param key what requests that change workers must present; null if none can
    */
-  public WorkersHandler(Services services, FleetControl control, @Nullable ApiKey key) {
+  public WorkersHandler(
+      Services services, FleetControl control, Executor changes, @Nullable ApiKey key) {
     this.services = services;
     this.control = control;
+    this.changes = changes;
     this.key = key;
   }
 
@@ -136,32 +146,67 @@ public final class WorkersHandler {
       answering(exchange, () -> remove(exchange, name));
       return;
     }
-    Consumer<byte[]> then =
+    Function<byte[], Runnable> then =
         method.equals("PATCH")
             ? body -> patch(exchange, name, body)
             : body -> put(exchange, name, body);
-    AdminBody.read(exchange, services, body -> answering(exchange, () -> then.accept(body)));
+    AdminBody.readHeld(
+        exchange,
+        services,
+        (body, hold) -> {
+          hold.pin();
+          hold.release(); // when it is read
+          answering(exchange, () -> read(body, hold, then));
+        });
   }
 
-  private static void answering(Exchange exchange, Runnable action) {
+  private static Runnable read(byte[] body, BodyHold hold, Function<byte[], Runnable> then) {
     try {
-      action.run();
+      return then.apply(body);
+    } finally {
+      hold.unpin();
+    }
+  }
+
+  /**
+   * Answers later, on the exchange's loop.
+   *
+   * @param action changes the workers, not on an event loop; returns what answers
+   */
+  private void answering(Exchange exchange, Supplier<Runnable> action) {
+    changes.execute(
+        () -> {
+          Runnable answer = answer(exchange, action);
+          exchange.loop().execute(answer);
+        });
+  }
+
+  private static Runnable answer(Exchange exchange, Supplier<Runnable> action) {
+    try {
+      return action.get();
     } catch (WrongBodyException e) {
-      AdminBody.problem(exchange, Problem.invalid(e.field, Errors.reason(e)));
+      return problem(exchange, Problem.invalid(e.field, Errors.reason(e)));
     } catch (IllegalArgumentException e) {
-      AdminBody.problem(exchange, Problem.of(409, "conflict", Errors.reason(e)));
+      return problem(exchange, Problem.of(409, "conflict", Errors.reason(e)));
+    } catch (RuntimeException e) {
+      LOG.error("a change of the workers failed", e);
+      return problem(exchange, Problem.internal());
     }
   }
 
-  private void remove(Exchange exchange, String name) {
-    if (control.remove(name)) {
-      Replies.json(exchange, 200, "{\"worker_id\":" + quoted(name) + ",\"change\":\"removed\"}");
-    } else {
-      unknown(exchange, name);
-    }
+  private static Runnable problem(Exchange exchange, Problem problem) {
+    return () -> AdminBody.problem(exchange, problem);
   }
 
-  private void patch(Exchange exchange, String name, byte[] body) {
+  private Runnable remove(Exchange exchange, String name) {
+    return control.remove(name)
+        ? () ->
+            Replies.json(
+                exchange, 200, "{\"worker_id\":" + quoted(name) + ",\"change\":\"removed\"}")
+        : () -> unknown(exchange, name);
+  }
+
+  private Runnable patch(Exchange exchange, String name, byte[] body) {
     JsonNode fields = fields(body, Set.of(CORDONED, WEIGHT));
     if (fields.isEmpty()) {
       throw new WrongBodyException(CORDONED, CORDONED + " or " + WEIGHT + " must be given");
@@ -171,11 +216,7 @@ public final class WorkersHandler {
     boolean known =
         (!fields.has(CORDONED) || control.cordon(name, cordoned))
             && (!fields.has(WEIGHT) || control.weigh(name, weight));
-    if (known) {
-      show(exchange, 200, name);
-    } else {
-      unknown(exchange, name);
-    }
+    return known ? () -> show(exchange, 200, name) : () -> unknown(exchange, name);
   }
 
   private static double weight(JsonNode fields) {
@@ -186,7 +227,7 @@ public final class WorkersHandler {
     return weight;
   }
 
-  private void put(Exchange exchange, String name, byte[] body) {
+  private Runnable put(Exchange exchange, String name, byte[] body) {
     JsonNode fields = fields(body, Set.of(SPEC, CORDONED));
     boolean cordoned = cordoned(fields);
     String text = fields.path(SPEC).asText();
@@ -208,7 +249,8 @@ public final class WorkersHandler {
     if (fields.has(CORDONED)) {
       control.cordon(spec.name(), cordoned);
     }
-    show(exchange, change == FleetControl.Change.ADDED ? 201 : 200, spec.name());
+    int status = change == FleetControl.Change.ADDED ? 201 : 200;
+    return () -> show(exchange, status, spec.name());
   }
 
   private static JsonNode fields(byte[] body, Set<String> allowed) {

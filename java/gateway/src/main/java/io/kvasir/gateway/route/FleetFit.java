@@ -3,6 +3,7 @@ package io.kvasir.gateway.route;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,13 +20,18 @@ final class FleetFit {
         && (size == 0 || size == fleet.tokensPerBlock());
   }
 
+  /** The workers of a fleet that do not leave. */
+  static Stream<FleetWorker> staying(ModelFleet fleet) {
+    return fleet.workers().stream().filter(worker -> !worker.membership().hasLeft());
+  }
+
   /** A worker that does not fit, if most are like it; those without events count if none has. */
   static @Nullable FleetWorker misfit(ModelFleet fleet) {
     if (fleet.isFixed()) {
       return null;
     }
-    List<FleetWorker> all = fleet.workers().stream().filter(FleetWorker::publishes).toList();
-    all = fleet.followed() == null || all.isEmpty() ? fleet.workers() : all;
+    List<FleetWorker> all = staying(fleet).filter(FleetWorker::publishes).toList();
+    all = fleet.followed() == null || all.isEmpty() ? staying(fleet).toList() : all;
     Map<Integer, Integer> sizes = new HashMap<>();
     for (FleetWorker worker : all) {
       int size = worker.profile().blockSize();

@@ -5,8 +5,10 @@ import io.kvasir.gateway.worker.EngineQuestion;
 import io.kvasir.gateway.worker.ModelList;
 import io.kvasir.gateway.worker.WorkerFacts;
 import io.kvasir.gateway.worker.WorkerProbe;
+import java.util.ArrayDeque;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -40,11 +42,18 @@ public final class HealthChecks {
 
   private static final int MAX_REPLY_BYTES = 4 << 20;
 
+  /** Time between the first checks of two workers that come together, in milliseconds. */
+  private static final long APART_MS = 1;
+
   private final ModelFleets fleets;
   private final EventLoop loop;
   private final long intervalMs;
   private final long timeoutMs;
   private final int failures;
+
+  /** The checks of workers that have come, the last one that was started first. */
+  private final Queue<Check> added = new ArrayDeque<>();
+
   private volatile boolean closed;
 
   /**
@@ -100,7 +109,26 @@ public final class HealthChecks {
    * @param onHealthy runs on the loop when it is healthy for the first time
    */
   public void add(FleetWorker worker, Runnable onHealthy) {
-    loop.execute(() -> new Check(worker, () -> {}, onHealthy).run());
+    loop.execute(
+        () -> {
+          added.add(new Check(worker, () -> {}, onHealthy));
+          if (added.size() == 1) {
+            startNext();
+          }
+        });
+  }
+
+  /** Starts one at a time, so that the loop serves others between them, now and in later rounds. */
+  private void startNext() {
+    added.element().run();
+    loop.after(
+        APART_MS,
+        () -> {
+          added.remove();
+          if (!added.isEmpty()) {
+            startNext();
+          }
+        });
   }
 
   /** Stops the checks. */

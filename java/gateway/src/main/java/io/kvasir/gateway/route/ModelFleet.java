@@ -203,19 +203,20 @@ public final class ModelFleet implements AutoCloseable {
 
   /**
    * Removes a worker. It is among the workers, so that requests exclude it, until the router has
-   * none of its ranks.
-   *
-   * @param worker the worker
+   * none of its ranks. Others can be added meanwhile.
    */
-  synchronized void remove(FleetWorker worker) {
-    if (workers.contains(worker)) {
+  void remove(FleetWorker worker) {
+    synchronized (this) {
+      if (!workers.contains(worker)) {
+        return;
+      }
       departures.incrementAndGet();
       unfollow(worker);
-      for (int rank = 0; rank < worker.routedRanks(); rank++) {
-        router.removeRank(rankId(worker, rank));
-      }
-      workers.remove(worker);
     }
+    for (int rank = 0; rank < worker.routedRanks(); rank++) {
+      router.removeRank(rankId(worker, rank));
+    }
+    workers.remove(worker);
   }
 
   /**

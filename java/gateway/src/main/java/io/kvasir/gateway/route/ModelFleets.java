@@ -87,18 +87,22 @@ public final class ModelFleets implements AutoCloseable {
 
   /**
    * Removes a worker: no request is placed on it any more, and nothing is left of what it held.
-   * Requests in progress go on.
+   * Requests in progress go on. Not for event loops: routers forget many blocks in milliseconds.
    *
    * @param worker the worker
    */
-  public synchronized void remove(FleetWorker worker) {
+  public void remove(FleetWorker worker) {
+    leave(worker).forEach(fleet -> fleet.remove(worker));
+  }
+
+  /** A worker joins no fleet any more; returns all fleets. */
+  private synchronized List<ModelFleet> leave(FleetWorker worker) {
     worker.membership().leave();
-    List<FleetWorker> others = new ArrayList<>(workers);
-    others.remove(worker);
-    workers = List.copyOf(others);
-    all().forEach(fleet -> fleet.remove(worker));
-    replaced.forEach(fleet -> fleet.remove(worker));
+    workers = workers.stream().filter(each -> each != worker).toList();
     nameModels();
+    List<ModelFleet> joined = all();
+    joined.addAll(replaced);
+    return joined;
   }
 
   /**
@@ -208,11 +212,7 @@ public final class ModelFleets implements AutoCloseable {
 
   /** {@return how many workers have not answered since the gateway started} */
   public int silent() {
-    int silent = 0;
-    for (FleetWorker worker : workers) {
-      silent += worker.hasAnswered() ? 0 : 1;
-    }
-    return silent;
+    return (int) workers.stream().filter(worker -> !worker.hasAnswered()).count();
   }
 
   /**
@@ -293,7 +293,7 @@ public final class ModelFleets implements AutoCloseable {
       return newFleet.apply(base, worker);
     }
     FleetWorker before = worker.membership().before();
-    if (FleetFit.fits(fleet, worker) || fleet.workers().stream().anyMatch(each -> each != before)) {
+    if (FleetFit.fits(fleet, worker) || FleetFit.staying(fleet).anyMatch(each -> each != before)) {
       return fleet;
     }
     ModelFleet next = newFleet.apply(base, worker);
@@ -356,7 +356,7 @@ public final class ModelFleets implements AutoCloseable {
 
   private static void moveAll(ModelFleet from, ModelFleet to) {
     from.retire();
-    from.workers().forEach(to::add);
+    FleetFit.staying(from).forEach(to::add);
   }
 
   /** A worker has become unhealthy. */

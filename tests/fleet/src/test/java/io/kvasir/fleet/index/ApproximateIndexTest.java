@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
 /** Predictions for ranks without events, and their lifetime. */
@@ -222,5 +223,32 @@ class ApproximateIndexTest {
       }
     }
     return found;
+  }
+
+  @Test
+  void aRankWithManyBlocksIsRemovedInParts() {
+    List<Integer> parts = new ArrayList<>();
+    PrefixIndex seen =
+        new ForwardingIndex(new NaiveIndex(HashFormat.KVASIR)) {
+          @Override
+          public ChangeStatus apply(RankId rank, BlockEvent event) {
+            if (event instanceof BlockEvent.Removed removed) {
+              parts.add(removed.handles().length);
+            }
+            return super.apply(rank, event);
+          }
+        };
+    ApproximateIndex index = new ApproximateIndex(seen, ApproximateOptions.DEFAULT, () -> nowNs);
+    index.place(B, prompt(1, 2));
+    for (int i = 0; i < 1_000; i++) {
+      index.place(A, prompt(LongStream.rangeClosed(1 + 50L * i, 50 + 50L * i).toArray()));
+    }
+    index.removeRank(A);
+    assertThat(parts).containsExactly(8_192, 8_192, 8_192);
+    assertThat(index.blocks()).isEqualTo(2);
+    assertThat(match(index, 1, 2, 3)).isEqualTo(Map.of(B, 2));
+    index.removeRank(B);
+    assertThat(parts).as("few blocks are removed at once").hasSize(3);
+    assertThat(index.blocks()).isZero();
   }
 }

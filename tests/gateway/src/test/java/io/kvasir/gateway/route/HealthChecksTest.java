@@ -24,6 +24,7 @@ class HealthChecksTest {
 
   private final PlannedActions loop = new PlannedActions();
   private int rounds;
+  private HealthChecks checks;
 
   /** Answers when the test says so. */
   private static final class Engine implements Upstream {
@@ -88,7 +89,8 @@ class HealthChecksTest {
             new Ejection(BREAKER),
             (model, worker) ->
                 new ModelFleet(TestWorkers.router((name, arguments) -> {}), true, 16, null, null));
-    new HealthChecks(fleets, loop, INTERVAL_MS, 5_000, 1).start(() -> rounds++);
+    checks = new HealthChecks(fleets, loop, INTERVAL_MS, 5_000, 1);
+    checks.start(() -> rounds++);
     return fleets;
   }
 
@@ -158,5 +160,20 @@ class HealthChecksTest {
     assertThat(worker.facts().version()).isEqualTo("1");
     assertThat(engine.targets).contains("/version");
     assertThat(loop.takeOnly().delayMs()).isEqualTo(INTERVAL_MS);
+  }
+
+  @Test
+  void workersThatComeTogetherAreAskedOneAfterTheOther() {
+    start(List.of());
+    Engine engine = new Engine();
+    for (int id = 0; id < 3; id++) {
+      checks.add(worker(id, engine), () -> {});
+    }
+    for (int asked = 1; asked <= 3; asked++) {
+      assertThat(engine.asked).hasSize(asked);
+      loop.run(1);
+    }
+    checks.add(worker(3, engine), () -> {});
+    assertThat(engine.asked).as("nothing is waited for").hasSize(4);
   }
 }

@@ -4,10 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.kvasir.fleet.router.RankCapacity;
 import io.kvasir.gateway.worker.WorkerFacts;
+import io.kvasir.testing.harness.Await;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 
 /** What becomes of a fleet whose engines change. */
@@ -23,6 +26,9 @@ class ModelFleetsTest {
 
   private int refused;
 
+  /** What the routers do when they forget a rank. */
+  private volatile Runnable onRemoval = () -> {};
+
   private final ModelFleets fleets =
       new ModelFleets(workers, new Ejection(BREAKER), (model, worker) -> fleet(worker));
 
@@ -36,6 +42,9 @@ class ModelFleetsTest {
   }
 
   private void onCall(String name, Object[] arguments) {
+    if (name.equals("removeRank")) {
+      onRemoval.run();
+    }
     if (name.equals("addRank")) {
       kvBlocks.add(((RankCapacity) arguments[1]).totalKvBlocks());
     }
@@ -88,5 +97,25 @@ class ModelFleetsTest {
     answer(0, 16, 100);
     answer(0, 16, 50);
     assertThat(kvBlocks).containsExactly(100L, 50L);
+  }
+
+  @Test
+  void aWorkerAnswersWhileTheRouterForgetsAnother() {
+    answer(0, 16, 100);
+    CountDownLatch begun = new CountDownLatch(1);
+    CountDownLatch answered = new CountDownLatch(1);
+    onRemoval =
+        () -> {
+          begun.countDown();
+          Await.opened("the answer", answered);
+        };
+    CompletableFuture<Void> removal =
+        CompletableFuture.runAsync(() -> fleets.remove(workers.get(0)));
+    Await.opened("the removal", begun);
+    answer(1, 32, 100);
+    assertThat(blockSize()).as("one that leaves decides nothing").isEqualTo(32);
+    answered.countDown();
+    removal.join();
+    assertThat(fleets.fleet(MODEL).workers()).containsExactly(workers.get(1));
   }
 }

@@ -31,4 +31,12 @@ final class PlannedActions implements EventLoop {
     }
     return planned.remove(0);
   }
+
+  /** Carries out the first action that was planned with a delay. */
+  void run(long delayMs) {
+    Planned found =
+        planned.stream().filter(each -> each.delayMs == delayMs).findFirst().orElseThrow();
+    planned.remove(found);
+    found.action.run();
+  }
 }

@@ -1,6 +1,5 @@
 package io.kvasir.gateway;
 
-import io.kvasir.gateway.admin.FleetControl;
 import io.kvasir.gateway.worker.DnsWorkers;
 import io.kvasir.gateway.worker.WorkerSpec;
 import io.kvasir.model.Errors;
@@ -10,9 +9,9 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -20,11 +19,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Lets workers come and go with what DNS lists under their names. An engine that is new in an
- * answer comes; one that two answers in a row lack goes. A lookup that fails, or an answer without
- * engines, changes nothing: checks keep requests away from engines that are gone. What operators
- * change stays: a worker that they have removed comes again only after DNS has not listed it. An
- * engine under several descriptions is as one of them says until DNS no longer lists it there.
+ * The workers that DNS lists under names, as one source of {@link WantedFleet}. An engine that is
+ * new in an answer is listed at once; one that two answers in a row lack is not listed any more. A
+ * lookup that fails, or an answer without engines, changes nothing: checks keep requests away from
+ * engines that are gone.
  *
  * <p>Thread-safe. Owns a thread, because lookups block.
  */
@@ -40,9 +38,6 @@ final class DnsDiscovery implements AutoCloseable {
 
   /** Engines by description; guarded by this. */
   private Map<DnsWorkers, Listed> names = new LinkedHashMap<>();
-
-  /** Workers that have an address, by name; guarded by this. */
-  private Set<String> fixed = Set.of();
 
   /** Workers that DNS lists: to be read without the lock, which lookups hold. */
   private volatile int count;
@@ -75,61 +70,65 @@ final class DnsDiscovery implements AutoCloseable {
   /**
    * Makes the names those of a list, and looks all up.
    *
-   * @param own workers that have an address
    * @param next the names
-   * @param change is given these workers and those of all names; no other lookup changes workers
-   *     meanwhile
+   * @param change is given what DNS lists under each; no other lookup does so meanwhile
    * @return what it returns
    */
   synchronized <T> T use(
-      List<WorkerSpec> own, List<DnsWorkers> next, Function<List<WorkerSpec>, T> change) {
+      List<DnsWorkers> next, Function<Map<DnsWorkers, List<WorkerSpec>>, T> change) {
     Map<DnsWorkers, Listed> all = new LinkedHashMap<>();
-    Map<String, WorkerSpec> workers = new LinkedHashMap<>();
-    own.forEach(spec -> workers.put(spec.name(), spec));
-    Set<String> addressed = Set.copyOf(workers.keySet());
     for (DnsWorkers each : next) {
       Listed known = names.get(each);
       Listed listed = known == null ? new Listed() : known;
       all.put(each, listed);
-      look(each, listed, null);
-      listed.workers.values().forEach(spec -> workers.putIfAbsent(spec.name(), spec));
+      look(each, listed);
     }
     names = all;
-    fixed = addressed;
     recount();
-    return change.apply(List.copyOf(workers.values()));
+    return change.apply(snapshot());
   }
 
-  /** Begins to look names up again and again. */
-  void start(FleetControl control) {
-    Thread looks = new Thread(() -> watch(control), "dns-discovery");
+  private Map<DnsWorkers, List<WorkerSpec>> snapshot() {
+    Map<DnsWorkers, List<WorkerSpec>> snapshot = new LinkedHashMap<>();
+    names.forEach((name, listed) -> snapshot.put(name, List.copyOf(listed.workers.values())));
+    return snapshot;
+  }
+
+  /**
+   * Begins to look names up again and again.
+   *
+   * @param change is given what DNS lists under each
+   */
+  void start(Consumer<Map<DnsWorkers, List<WorkerSpec>>> change) {
+    Thread looks = new Thread(() -> watch(change), "dns-discovery");
     looks.setDaemon(true);
     looks.start();
     thread = looks;
   }
 
-  private void watch(FleetControl control) {
+  private void watch(Consumer<Map<DnsWorkers, List<WorkerSpec>>> change) {
     try {
       while (true) {
         TimeUnit.MILLISECONDS.sleep(intervalMs);
-        lookAgain(control);
+        lookAgain(change);
       }
     } catch (InterruptedException e) {
       return; // closed
     }
   }
 
-  /** Looks all names up, and changes the workers. */
-  synchronized void lookAgain(FleetControl control) {
-    names.forEach(
-        (name, listed) -> {
-          try {
-            look(name, listed, control);
-          } catch (RuntimeException e) { // the other names are looked up
-            LOG.error("the workers of {} cannot be changed", name, e);
-          }
-        });
+  /** Looks all names up, and says what they list. */
+  synchronized void lookAgain(Consumer<Map<DnsWorkers, List<WorkerSpec>>> change) {
+    if (names.isEmpty()) {
+      return;
+    }
+    names.forEach(this::look);
     recount();
+    try {
+      change.accept(snapshot());
+    } catch (RuntimeException e) { // the next lookup is another try
+      LOG.error("the workers cannot be changed to those that DNS lists", e);
+    }
   }
 
   private void recount() {
@@ -141,8 +140,7 @@ final class DnsDiscovery implements AutoCloseable {
             .size();
   }
 
-  /** Looks a name up. Without a control, what it lists changes, but no worker. */
-  private void look(DnsWorkers name, Listed listed, @Nullable FleetControl control) {
+  private void look(DnsWorkers name, Listed listed) {
     List<InetSocketAddress> found;
     try {
       found = lookup.find(name);
@@ -161,55 +159,23 @@ final class DnsDiscovery implements AutoCloseable {
     for (InetSocketAddress each : found) {
       listed.misses.remove(each);
       if (!listed.workers.containsKey(each)) {
-        come(name, listed, each, control);
+        add(name, listed, each);
       }
     }
-    for (Map.Entry<InetSocketAddress, WorkerSpec> each : Map.copyOf(listed.workers).entrySet()) {
-      InetSocketAddress at = each.getKey();
-      if (!found.contains(at) && listed.misses.merge(at, 1, Integer::sum) >= MISSES) {
-        if (control != null) {
-          go(listed, each.getValue(), control);
-        }
-        listed.workers.remove(at);
-        listed.misses.remove(at);
+    for (InetSocketAddress each : List.copyOf(listed.workers.keySet())) {
+      if (!found.contains(each) && listed.misses.merge(each, 1, Integer::sum) >= MISSES) {
+        listed.workers.remove(each);
+        listed.misses.remove(each);
       }
     }
   }
 
-  private void come(
-      DnsWorkers name, Listed listed, InetSocketAddress at, @Nullable FleetControl control) {
+  private static void add(DnsWorkers name, Listed listed, InetSocketAddress at) {
     try {
-      WorkerSpec worker = name.at(at.getHostString(), at.getPort());
-      if (control != null && !fixed.contains(worker.name()) && other(listed, worker) == null) {
-        control.put(worker);
-      }
-      listed.workers.put(at, worker);
+      listed.workers.put(at, name.at(at.getHostString(), at.getPort()));
     } catch (RuntimeException e) {
       LOG.warn("{} lists {}, which cannot be a worker: {}", name, at, Errors.reason(e));
     }
-  }
-
-  /** A worker that its name lists no longer goes, or is from now on what another name says. */
-  private void go(Listed from, WorkerSpec gone, FleetControl control) {
-    if (fixed.contains(gone.name())) {
-      return;
-    }
-    WorkerSpec other = other(from, gone);
-    if (other == null) {
-      control.remove(gone.name());
-    } else if (!other.equals(gone)) {
-      control.put(other);
-    }
-  }
-
-  /** The worker of the same engine that another name lists; null for none. */
-  private @Nullable WorkerSpec other(Listed listed, WorkerSpec worker) {
-    return names.values().stream()
-        .filter(each -> each != listed)
-        .flatMap(each -> each.workers.values().stream())
-        .filter(each -> each.name().equals(worker.name()))
-        .findFirst()
-        .orElse(null);
   }
 
   /** {@return the workers that DNS lists} */

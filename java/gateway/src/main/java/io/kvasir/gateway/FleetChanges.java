@@ -1,7 +1,6 @@
 package io.kvasir.gateway;
 
 import io.kvasir.exchange.EventLoop;
-import io.kvasir.gateway.admin.FleetControl;
 import io.kvasir.gateway.disagg.Transfers;
 import io.kvasir.gateway.observe.GatewayMetrics;
 import io.kvasir.gateway.route.FleetWorker;
@@ -26,16 +25,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Workers that come and go while the gateway serves. One that comes is asked for its facts and its
- * blocks before it gets requests. One that goes gets no requests from then on; its connections are
- * closed when its last request has ended, or after the time that requests have when the gateway
- * stops. One whose description changes goes when the worker that takes its place has answered.
- * Where a whole list is replaced, those that serve a model go after the first new one is healthy
- * that serves it too.
+ * Takes the steps from the workers that are there to those that are wanted, while the gateway
+ * serves. One that comes is asked for its facts and its blocks before it gets requests. One that
+ * goes gets no requests from then on; its connections are closed when its last request has ended,
+ * or after the time that requests have when the gateway stops. One whose description changes goes
+ * when the worker that takes its place has answered. Where a whole list is replaced, those that
+ * serve a model go after the first new one is healthy that serves it too.
  *
  * <p>Thread-safe.
  */
-final class FleetChanges implements FleetControl {
+final class FleetChanges {
 
   private static final Logger LOG = LoggerFactory.getLogger(FleetChanges.class);
   private static final long POLL_MS = 100;
@@ -90,13 +89,13 @@ final class FleetChanges implements FleetControl {
     fleets.workers().forEach(gauges);
   }
 
-  @Override
-  public List<FleetWorker> leaving() {
+  /** {@return workers that have been removed and whose requests go on} */
+  List<FleetWorker> leaving() {
     return List.copyOf(leaving);
   }
 
-  @Override
-  public List<FleetWorker> coming() {
+  /** {@return workers that take the place of others of their names once they have answered} */
+  List<FleetWorker> coming() {
     return List.copyOf(followers.values());
   }
 
@@ -112,53 +111,37 @@ final class FleetChanges implements FleetControl {
         .sum();
   }
 
-  private @Nullable FleetWorker named(String name) {
+  /** {@return the worker of a name; null for none} */
+  @Nullable FleetWorker named(String name) {
     return fleets.workers().stream()
         .filter(worker -> worker.name().equals(name))
         .findAny()
         .orElse(null);
   }
 
-  @Override
-  public synchronized Change put(WorkerSpec spec) {
-    FleetWorker known = named(spec.name());
-    if (known != null && keeps(known, spec)) {
-      retiring.remove(known);
-      return Change.NONE;
-    }
-    check(spec, known);
-    if (known == null) {
-      enter(spec);
-      return Change.ADDED;
-    }
-    change(known, spec);
-    return Change.CHANGED;
-  }
-
   /**
-   * Makes the engines behind HTTP those of a list. The caller must already have refused a list with
-   * which the gateway would not start.
+   * Makes the engines behind HTTP those that are wanted, in as few steps as possible. A step that
+   * fails keeps none of the others from being done, and is tried again the next time.
    *
+   * @param gently whether workers that are not wanted any more serve until others serve their
+   *     models; those that have begun to wait do so in any case
    * @return what has changed, in words
-   * @throws IllegalArgumentException if other gateways count on the same workers
    */
-  synchronized String replace(List<WorkerSpec> specs) {
-    requireOwn(null);
-    retiring.clear();
-    int list = ++lists;
+  synchronized String become(WantedFleet wanted, boolean gently) {
     int kept = 0;
-    Map<String, WorkerSpec> coming = new LinkedHashMap<>();
-    specs.forEach(spec -> coming.put(spec.name(), spec));
+    Map<String, WorkerSpec> coming = wanted.workers();
     Map<FleetWorker, WorkerSpec> changing = new LinkedHashMap<>();
+    List<FleetWorker> going = new ArrayList<>();
     for (FleetWorker worker : fleets.workers()) {
       if (worker.spec().isInProcess()) {
         continue;
       }
       WorkerSpec spec = coming.remove(worker.name());
       if (spec == null) {
-        forgo(worker);
-        retiring.add(worker);
+        going.add(worker);
       } else if (keeps(worker, spec)) {
+        retiring.remove(worker);
+        cordon(worker, wanted.cordoned().contains(worker.name()));
         kept++;
       } else {
         changing.put(worker, spec);
@@ -166,11 +149,34 @@ final class FleetChanges implements FleetControl {
     }
     String changed =
         "%d workers come, %d go, %d stay"
-            .formatted(coming.size() + changing.size(), retiring.size() + changing.size(), kept);
-    coming.values().forEach(this::enter);
-    changing.forEach(this::change);
-    retire(list, System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(drainMs));
+            .formatted(coming.size() + changing.size(), going.size() + changing.size(), kept);
+    coming.forEach((name, spec) -> step(name, () -> enter(spec, wanted.cordoned().contains(name))));
+    changing.forEach((worker, spec) -> step(worker.name(), () -> change(worker, spec)));
+    if (gently) {
+      going.forEach(this::forgo);
+      retiring.addAll(going);
+      retire(++lists, System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(drainMs));
+    } else {
+      going.stream()
+          .filter(worker -> !retiring.contains(worker))
+          .forEach(worker -> step(worker.name(), () -> leave(worker)));
+    }
     return changed;
+  }
+
+  private static void step(String name, Runnable step) {
+    try {
+      step.run();
+    } catch (RuntimeException e) { // a router of its own
+      LOG.error("worker {} cannot be changed", name, e);
+    }
+  }
+
+  /** A worker goes at once, if it is still there. */
+  synchronized void dismiss(FleetWorker worker) {
+    if (fleets.workers().contains(worker)) {
+      leave(worker);
+    }
   }
 
   /** Lets all go that need not wait, or no longer, and looks again if some do. */
@@ -214,24 +220,28 @@ final class FleetChanges implements FleetControl {
     return among.stream().anyMatch(each -> each.healthy() && each.models().contains(model));
   }
 
-  private void enter(WorkerSpec spec) {
+  private void enter(WorkerSpec spec, boolean cordoned) {
     FleetWorker worker = connections.open(spec);
+    worker.membership().cordon(cordoned);
     fleets.add(worker);
     gauges.accept(worker);
     health.add(worker, () -> {});
     LOG.info("worker {} comes", worker.name());
   }
 
-  /**
-   * Whether a worker is as described, or is about to be, but for its weight, which it gets. A
-   * change that is taken back ends.
-   */
-  private boolean keeps(FleetWorker worker, WorkerSpec spec) {
+  /** Whether a worker is as described, or is about to be, but for its weight. */
+  synchronized boolean isOrBecomes(FleetWorker worker, WorkerSpec spec) {
     FleetWorker next = followers.get(worker);
-    if (next == null || !isSame(next, spec)) {
-      if (!isSame(worker, spec)) {
-        return false;
-      }
+    return isSame(worker, spec) || (next != null && isSame(next, spec));
+  }
+
+  /** Whether that is so; then it gets its weight. A change that is taken back ends. */
+  private boolean keeps(FleetWorker worker, WorkerSpec spec) {
+    if (!isOrBecomes(worker, spec)) {
+      return false;
+    }
+    FleetWorker next = followers.get(worker);
+    if (next != null && !isSame(next, spec)) {
       forgo(worker);
     }
     weigh(worker, spec.weight());
@@ -273,26 +283,13 @@ final class FleetChanges implements FleetControl {
     }
   }
 
-  /** Refuses what a start with the same workers would refuse. */
-  private void check(WorkerSpec spec, @Nullable FleetWorker known) {
-    requireOwn(known);
-    WorkerRole role = spec.disagg().role();
-    List<FleetWorker> others = new ArrayList<>(fleets.workers());
-    others.addAll(followers.values());
-    for (FleetWorker other : others) {
-      boolean shares =
-          !other.name().equals(spec.name())
-              && other.role() != WorkerRole.BOTH
-              && role != WorkerRole.BOTH;
-      if (shares && other.spec().disagg().dialect() != spec.disagg().dialect()) {
-        throw new IllegalArgumentException(
-            "disagg must be %s, which worker %s of role %s has: each protocol needs a gateway of its own"
-                .formatted(other.spec().disagg().dialect().id(), other.name(), other.role().id()));
-      }
-    }
-  }
-
-  private void requireOwn(@Nullable FleetWorker worker) {
+  /**
+   * Refuses changes where workers are fixed, and those of a worker in this process.
+   *
+   * @param worker the worker; null for those behind HTTP
+   * @throws IllegalArgumentException if it can neither come nor go
+   */
+  void requireOwn(@Nullable FleetWorker worker) {
     if (isFixed) {
       throw new IllegalArgumentException(
           "the workers are fixed with --router-replica-sync: all gateways must have the same");
@@ -302,52 +299,29 @@ final class FleetChanges implements FleetControl {
     }
   }
 
-  @Override
-  public synchronized boolean cordon(String name, boolean cordoned) {
-    FleetWorker worker = named(name);
-    if (worker == null) {
-      return false;
-    }
+  /** Keeps new requests away from a worker, or no longer. */
+  synchronized void cordon(FleetWorker worker, boolean cordoned) {
     if (worker.membership().cordoned() != cordoned) {
       worker.membership().cordon(cordoned);
-      LOG.info("worker {} takes {} new requests", name, cordoned ? "no" : "again");
+      LOG.info("worker {} takes {} new requests", worker.name(), cordoned ? "no" : "again");
     }
     FleetWorker next = followers.get(worker);
     if (next != null && cordoned) {
       next.membership().cordon(true);
       relieve(worker, next); // nothing is left to wait for
     }
-    return true;
   }
 
-  @Override
-  public synchronized boolean weigh(String name, double weight) {
-    FleetWorker worker = named(name);
-    if (worker == null) {
-      return false;
+  /** Changes a worker's weight relative to the others. */
+  synchronized void weigh(FleetWorker worker, double weight) {
+    if (worker.membership().weight() != weight) {
+      worker.membership().weigh(weight);
+      LOG.info("worker {} has weight {}", worker.name(), weight);
     }
-    weigh(worker, weight);
-    LOG.info("worker {} has weight {}", name, weight);
-    return true;
-  }
-
-  private void weigh(FleetWorker worker, double weight) {
-    worker.membership().weigh(weight);
     FleetWorker next = followers.get(worker);
     if (next != null) {
       next.membership().weigh(weight);
     }
-  }
-
-  @Override
-  public synchronized boolean remove(String name) {
-    FleetWorker worker = named(name);
-    if (worker == null) {
-      return false;
-    }
-    requireOwn(worker);
-    leave(worker);
-    return true;
   }
 
   private void leave(FleetWorker worker) {

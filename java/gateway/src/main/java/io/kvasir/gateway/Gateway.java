@@ -61,7 +61,7 @@ public final class Gateway implements AutoCloseable {
   private final HealthChecks health;
   private final Reloads reloads = new Reloads();
   private final FleetThread fleetThread = new FleetThread();
-  private final FleetChanges changes;
+  private final FleetDirector director;
   private final DnsDiscovery discovery;
   private final GatewayHandler handler;
   private final Drain drain;
@@ -106,10 +106,11 @@ public final class Gateway implements AutoCloseable {
     WorkerConnections ways = new WorkerConnections(settings.health(), vertx, times.clockNs());
     this.discovery =
         new DnsDiscovery(new DnsLookup(DnsLookup.OF_THE_MACHINE), settings.health().lookupMs());
+    WantedFleet wanted =
+        discovery.use(settings.dnsWorkers(), names -> WantedFleet.of(settings.workers(), names));
     this.fleets =
         new ModelFleets(
-            discovery.use(
-                settings.workers(), settings.dnsWorkers(), specs -> ways.open(local, specs)),
+            ways.open(local, wanted.workers().values()),
             new Ejection(settings.health().breaker()),
             assembly::fleet);
     GatewaySettings.Keys keyed = settings.keys();
@@ -150,7 +151,7 @@ public final class Gateway implements AutoCloseable {
             settings.health().intervalMs(),
             settings.health().timeoutMs(),
             settings.health().failures());
-    this.changes =
+    FleetChanges changes =
         new FleetChanges(
             fleets,
             ways,
@@ -162,6 +163,7 @@ public final class Gateway implements AutoCloseable {
             pressure.drainMs(),
             replicas != null);
     gauges.ofChanges(changes);
+    this.director = new FleetDirector(wanted, changes);
     this.drain = new Drain(handler, changes::activeRequests, this::leave, pressure.drainMs());
     this.admin =
         HttpFront.listen(
@@ -174,7 +176,7 @@ public final class Gateway implements AutoCloseable {
                 services,
                 () -> front != null && handler.ready(),
                 new AdminHosts(settings.admin().names()),
-                new WorkersHandler(services, changes, fleetThread, settings.admin().key())));
+                new WorkersHandler(services, director, fleetThread, settings.admin().key())));
   }
 
   /**
@@ -251,7 +253,7 @@ public final class Gateway implements AutoCloseable {
     CountDownLatch checked = new CountDownLatch(1);
     health.start(checked::countDown);
     planAlive();
-    discovery.start(changes);
+    discovery.start(director::onListed);
     checked.await(3 * settings.health().timeoutMs() + 1_000, TimeUnit.MILLISECONDS);
   }
 
@@ -333,7 +335,7 @@ public final class Gateway implements AutoCloseable {
    * @throws IllegalArgumentException if other gateways count on the same workers
    */
   public String replaceWorkers(List<WorkerSpec> workers, List<DnsWorkers> dnsWorkers) {
-    return discovery.use(workers, dnsWorkers, changes::replace);
+    return discovery.use(dnsWorkers, listed -> director.onSettings(workers, listed));
   }
 
   /** {@return counts how often the settings are read again} */
@@ -367,10 +369,7 @@ public final class Gateway implements AutoCloseable {
     }
   }
 
-  /**
-   * Closes everything at once; requests in progress lose their connections. Repeated calls have no
-   * effect.
-   */
+  /** Closes everything at once; requests in progress lose their connections. Idempotent. */
   @Override
   public void close() {
     if (closed.getAndSet(true)) {
@@ -387,8 +386,8 @@ public final class Gateway implements AutoCloseable {
     threads.close();
     transfers.close();
     fleets.workers().forEach(worker -> worker.upstream().close());
-    changes.coming().forEach(worker -> worker.upstream().close());
-    changes.leaving().forEach(worker -> worker.upstream().close());
+    director.coming().forEach(worker -> worker.upstream().close());
+    director.leaving().forEach(worker -> worker.upstream().close());
     if (replicas != null) {
       replicas.close();
     }

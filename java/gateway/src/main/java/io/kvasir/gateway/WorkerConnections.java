@@ -15,6 +15,7 @@ import io.kvasir.gateway.worker.WorkerSpec;
 import io.vertx.core.Vertx;
 import java.net.URI;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -54,7 +55,7 @@ final class WorkerConnections {
   }
 
   /** The workers of this process, then engines behind HTTP. */
-  List<FleetWorker> open(List<LocalWorker> local, List<WorkerSpec> specs) {
+  List<FleetWorker> open(List<LocalWorker> local, Collection<WorkerSpec> specs) {
     List<FleetWorker> workers = new ArrayList<>();
     for (LocalWorker worker : local) {
       workers.add(worker(worker.name(), WorkerSpec.inProcess(), worker.upstream(), null));

@@ -2,8 +2,6 @@ package io.kvasir.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.kvasir.gateway.admin.FleetControl;
-import io.kvasir.gateway.route.FleetWorker;
 import io.kvasir.gateway.worker.DnsWorkers;
 import io.kvasir.gateway.worker.WorkerSpec;
 import io.kvasir.testing.harness.Await;
@@ -15,9 +13,9 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
-import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -28,6 +26,7 @@ class DnsDiscoveryTest {
   private static final DnsWorkers NAME = DnsWorkers.parse("dns+http://vllm:8000", null);
   private static final DnsWorkers OTHER = DnsWorkers.parse("dns+http://sglang:80", null);
   private static final long NEVER = Long.MAX_VALUE;
+  private static final List<WorkerSpec> FIXED = List.of(WorkerSpec.parse("http://fixed:1"));
 
   /** DNS with the hosts of each name; a name without hosts is not found. */
   private static final class FakeDns implements NameLookup {
@@ -50,75 +49,56 @@ class DnsDiscoveryTest {
     }
   }
 
-  /** The workers of a gateway, with a line for each change. */
-  private static final class Workers implements FleetControl {
+  /** The workers that are wanted, with a line for each change. */
+  private final class Workers {
 
-    final TreeSet<String> names = new TreeSet<>();
     final List<String> changes = new ArrayList<>();
+    WantedFleet wanted = WantedFleet.of(List.of(), Map.of());
 
-    /** The block size of each worker. */
-    final Map<String, Integer> sizes = new HashMap<>();
+    /** Fails once. */
+    boolean failing;
 
-    /** One whose removal fails once. */
-    String failing = "";
-
-    @Override
-    public List<FleetWorker> coming() {
-      return List.of();
+    void begin(List<DnsWorkers> names) {
+      wanted = discovery.use(names, listed -> WantedFleet.of(FIXED, listed));
     }
 
-    @Override
-    public List<FleetWorker> leaving() {
-      return List.of();
-    }
-
-    @Override
-    public Change put(WorkerSpec spec) {
-      if (spec.name().startsWith("bad")) {
-        throw new IllegalArgumentException("does not fit");
-      }
-      if (spec.name().startsWith("odd")) {
+    void onListed(Map<DnsWorkers, List<WorkerSpec>> listed) {
+      if (failing) {
+        failing = false;
         throw new IllegalStateException("a router of its own");
       }
-      changes.add("+" + spec.name());
-      sizes.put(spec.name(), spec.blockSize());
-      return names.add(spec.name()) ? Change.ADDED : Change.NONE;
+      become(wanted.withListed(listed));
     }
 
-    @Override
-    public boolean remove(String name) {
-      if (name.equals(failing)) {
-        failing = "";
-        throw new IllegalStateException("a router of its own");
-      }
-      changes.add("-" + name);
-      return names.remove(name);
+    void become(WantedFleet next) {
+      Map<String, WorkerSpec> before = wanted.workers();
+      next.workers()
+          .forEach(
+              (name, spec) -> {
+                if (!spec.equals(before.remove(name))) {
+                  changes.add("+" + name);
+                }
+              });
+      before.keySet().forEach(name -> changes.add("-" + name));
+      wanted = next;
     }
 
-    @Override
-    public boolean cordon(String name, boolean cordoned) {
-      throw new AssertionError(name);
-    }
-
-    @Override
-    public boolean weigh(String name, double weight) {
-      throw new AssertionError(name);
+    List<String> names() {
+      return List.copyOf(wanted.workers().keySet());
     }
   }
 
   private final FakeDns dns = new FakeDns();
-  private final Workers workers = new Workers();
   private final DnsDiscovery discovery = new DnsDiscovery(dns, NEVER);
+  private final Workers workers = new Workers();
 
   private List<String> use(DnsWorkers... names) {
-    return discovery.use(
-        List.of(WorkerSpec.parse("http://fixed:1")),
-        List.of(names),
-        specs -> specs.stream().map(WorkerSpec::name).toList());
+    workers.begin(List.of(names));
+    return workers.names();
   }
 
   private void look() {
-    discovery.lookAgain(workers);
+    discovery.lookAgain(workers::onListed);
   }
 
   @Test
@@ -178,25 +158,18 @@ class DnsDiscoveryTest {
   }
 
   @Test
-  void oneThatCannotBeAWorkerIsTriedAgain() {
-    use(NAME);
-    dns.hosts.put("vllm", List.of("bad", "a"));
-    look();
-    assertThat(workers.names).containsExactly("a:8000");
-    dns.hosts.put("vllm", List.of("a"));
-    look();
-    look();
-    assertThat(workers.changes).containsExactly("+a:8000");
-  }
-
-  @Test
-  void whatAnOperatorRemovedStaysAway() {
+  void whatAnOperatorRemovedStaysAwayUntilDnsHasDroppedIt() {
     dns.hosts.put("vllm", List.of("a", "b"));
     use(NAME);
-    workers.remove("a:8000");
-    workers.changes.clear();
+    workers.wanted = workers.wanted.without("a:8000");
     look();
     assertThat(workers.changes).isEmpty();
+    dns.hosts.put("vllm", List.of("b"));
+    look();
+    look();
+    dns.hosts.put("vllm", List.of("a", "b"));
+    look();
+    assertThat(workers.changes).containsExactly("+a:8000");
   }
 
   @Test
@@ -242,7 +215,7 @@ class DnsDiscoveryTest {
     assertThat(workers.changes).as("it is the worker of one of them").isEmpty();
     look();
     assertThat(workers.changes).containsExactly("+a:8000");
-    assertThat(workers.sizes).containsEntry("a:8000", 32);
+    assertThat(workers.wanted.workers().get("a:8000").blockSize()).isEqualTo(32);
     look();
     assertThat(workers.changes).hasSize(1);
   }
@@ -272,12 +245,11 @@ class DnsDiscoveryTest {
     look();
     assertThat(discovery.failures()).isEqualTo(2);
     dns.before = () -> {};
-    workers.failing = "a:8000";
-    dns.hosts.put("vllm", List.of("odd", "b", "c"));
+    workers.failing = true;
+    dns.hosts.put("vllm", List.of("b", "c"));
     dns.hosts.put("sglang", List.of("s"));
     look();
-    look();
-    assertThat(workers.changes).as("a does not go yet").containsExactly("+c:8000", "+s:80");
+    assertThat(workers.changes).isEmpty();
     look();
     assertThat(workers.changes).containsExactly("+c:8000", "+s:80", "-a:8000");
   }
@@ -324,9 +296,12 @@ class DnsDiscoveryTest {
       if (i % 100 == 99 && dns.hosts.containsKey("vllm")) {
         look();
         look();
-        assertThat(workers.names)
-            .containsExactlyElementsOf(
-                dns.hosts.get("vllm").stream().map(host -> host + ":8000").toList());
+        assertThat(workers.names())
+            .containsExactlyInAnyOrderElementsOf(
+                Stream.concat(
+                        Stream.of("fixed:1"),
+                        dns.hosts.get("vllm").stream().map(host -> host + ":8000"))
+                    .toList());
       }
     }
   }
@@ -349,10 +324,11 @@ class DnsDiscoveryTest {
   void lookupsGoOnUntilTheyAreClosed() {
     dns.hosts.put("vllm", List.of());
     try (DnsDiscovery often = new DnsDiscovery(dns, 1)) {
-      Object unused = often.use(List.of(), List.of(NAME), Function.identity());
-      often.start(workers);
+      Object unused = often.use(List.of(NAME), Function.identity());
+      AtomicReference<Map<DnsWorkers, List<WorkerSpec>>> listed = new AtomicReference<>(Map.of());
+      often.start(listed::set);
       dns.hosts.put("vllm", List.of("a"));
-      Await.until("a worker", () -> workers.names.contains("a:8000"));
+      Await.until("a worker", () -> !listed.get().getOrDefault(NAME, List.of()).isEmpty());
     }
   }
 }

@@ -179,7 +179,13 @@ class CellTest {
     return new Compared(
         router,
         Map.of(
+            Measure.TTFT_P50_MS,
+            p95,
             Measure.TTFT_P95_MS,
+            p95,
+            Measure.TTFT_P99_MS,
+            p95,
+            Measure.TTFT_MEAN_MS,
             p95,
             Measure.TOKEN_HIT_RATE,
             new Estimate(hits, 0),

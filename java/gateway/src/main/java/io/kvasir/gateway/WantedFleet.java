@@ -14,10 +14,9 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The engines behind HTTP that a gateway is to have, as its sources say: the settings, DNS, and
- * operators, who come last. Of one engine in several sources, operators' description counts, then
- * that of the settings, then that of the first name under which DNS lists it. Immutable: each
- * change gives another one.
+ * The engines behind HTTP that a gateway should have. The sources are operators, the settings and
+ * DNS. If several describe the same engine, an operator's description wins, then that of the
+ * settings, then that of the first DNS name that lists it. Immutable: a change returns a new one.
  *
  * @param addressed workers of the settings that have an address
  * @param listed workers that DNS lists, by the names of the settings

@@ -14,10 +14,10 @@ import java.util.function.ToLongFunction;
  * Fits {@link StepTiming} with its {@link StepOverheads} to the steps of one rank, as its engine
  * reports them.
  *
- * <p>Decode is linear in the KV that it reads. The data of collectives cannot be told from other
- * costs of each token, so {@link StepOverheads#allReduceTokenMs} stays 0 and {@code prefillLinear}
- * and {@code decodeRequestMs} include them. Their latency counts once in a step with prefill and
- * decode, so such steps show it.
+ * <p>Decode is linear in the KV that it reads. The fit cannot separate the data of collectives from
+ * the other costs of a token, so {@link StepOverheads#allReduceTokenMs} stays 0 and {@code
+ * prefillLinear} and {@code decodeRequestMs} include them. Their latency counts once in a step with
+ * prefill and decode, so such steps show it.
  *
  * @param timing the coefficients
  * @param prefill how well it gives the times of steps of prompts alone
@@ -84,8 +84,8 @@ public record StepsFit(StepTiming timing, Accuracy prefill, Accuracy decode, Acc
   }
 
   /**
-   * Tries multiples and overlaps. With both, the rest is linear once it is known for each mixed
-   * step whether prefill or decode is longer, which the fit without overlap tells.
+   * Tries multiples and overlaps. For given ones, the other terms are linear once each mixed step
+   * is known to be longer in prefill or in decode. The fit without overlap decides that.
    */
   private static final class Search {
 
@@ -128,7 +128,7 @@ public record StepsFit(StepTiming timing, Accuracy prefill, Accuracy decode, Acc
     /**
      * Fits the rest, and keeps it if it is better.
      *
-     * @param before tells which part of mixed steps is longer
+     * @param before times that decide whether prefill or decode is longer in a mixed step
      */
     private StepTiming attempt(int multiple, double overlap, StepTiming before) {
       StepOverheads padding = new StepOverheads(0, multiple, 0, 0, overlap);
